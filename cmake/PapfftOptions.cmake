@@ -5,6 +5,10 @@ target_include_directories(papfft_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJ
 target_compile_options(papfft_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wsign-conversion;-Wshadow;-Wnon-virtual-dtor;-Woverloaded-virtual>
   $<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # False positives in std::string concatenation (GCC bug 105651, mended in 13).
+  target_compile_options(papfft_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+endif()
 if(PAPFFT_WERROR)
   target_compile_options(papfft_options INTERFACE -Werror)
 endif()

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace papfft::comm {
+
+using Rank = int;  ///< Rank in the communicator, 0 .. P-1.
+
+/// What a schedule does; contract.hpp gives each one's pre- and postcondition.
+enum class Operation : std::uint8_t {
+  scatter,
+  gather,
+  bcast,
+  reduce,
+  allgather,
+  allgatherv,  ///< as allgather; apart because other algorithms suit blocks of unequal size
+  allreduce,
+  reduce_scatter
+};
+inline constexpr int kOperationCount = 8;
+
+[[nodiscard]] std::string_view to_string(Operation operation);
+
+/// Half-open range [first, last) of slots; a slot is the unit of data that a schedule moves.
+struct BlockRange {
+  int first = 0;
+  int last = 0;
+  [[nodiscard]] int count() const { return last - first; }
+  friend bool operator==(const BlockRange&, const BlockRange&) = default;
+};
+
+enum class OpKind : std::uint8_t {
+  send,          ///< slots `blocks` to `peer`; an empty range is a zero-byte message (synchronisation)
+  recv,          ///< from `peer` into slots `blocks`, replacing what they held
+  recv_combine,  ///< from `peer`, combined with what slots `blocks` hold
+  copy,          ///< local: slots from, from+1, ... into slots `blocks`
+  combine        ///< local: slots from, from+1, ... combined into slots `blocks`
+};
+
+[[nodiscard]] std::string_view to_string(OpKind kind);
+[[nodiscard]] inline bool is_receive(OpKind k) { return k == OpKind::recv || k == OpKind::recv_combine; }
+[[nodiscard]] inline bool is_local(OpKind k) { return k == OpKind::copy || k == OpKind::combine; }
+[[nodiscard]] inline bool combines(OpKind k) { return k == OpKind::recv_combine || k == OpKind::combine; }
+
+/// One step of one rank. The k-th send from a to b in a's program meets the k-th receive from a in b's.
+struct Op {
+  OpKind kind = OpKind::send;
+  /// Operand order of a combining op: false = held (+) incoming, true = incoming (+) held.
+  bool incoming_first = false;
+  Rank peer = -1;     ///< -1 for local ops
+  BlockRange blocks;  ///< slots of this rank
+  int from = -1;      ///< local ops: the first source slot
+  int round = 0;      ///< for printing and the port check; the executor ignores it
+  friend bool operator==(const Op&, const Op&) = default;
+};
+
+/// What one rank does: ops in priority order, each with the earlier ops that must have ended before it starts.
+class Program {
+ public:
+  /// Appends an op. `after` holds indices of earlier ops, ascending. @return the op's index.
+  int append(const Op& op, std::span<const int> after);
+  [[nodiscard]] int size() const { return static_cast<int>(ops_.size()); }
+  [[nodiscard]] const Op& operator[](int i) const { return ops_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] std::span<const Op> ops() const { return ops_; }
+  [[nodiscard]] std::span<const int> after(int i) const;
+  friend bool operator==(const Program&, const Program&) = default;
+
+ private:
+  std::vector<Op> ops_;
+  std::vector<int> edges_;
+  std::vector<int> edge_end_;  // edges of op i: [edge_end_[i-1], edge_end_[i])
+};
+
+/// All that a schedule says beside its programs: what it is for and how slots map to data.
+struct Shape {
+  Operation operation = Operation::scatter;
+  int ranks = 1;
+  Rank root = 0;  ///< of rooted operations, else 0
+  /// Blocks per rank (scatter, gather, allgather, reduce_scatter) or in the vector (bcast, reduce, allreduce).
+  int segments = 1;
+  /// Where data is per rank: slots v*segments .. are those of rank holder[v]. Empty: holder[v] = v.
+  std::vector<Rank> holder = {};
+  /// Private slots blocks() .. blocks()+scratch.size()-1: scratch[i] is the slot whose size scratch slot i has.
+  std::vector<int> scratch = {};
+  /// The schedule keeps to one send and one receive per rank and round, and sender and receiver agree on the round.
+  bool single_port = false;
+  /// Contributions are combined in rank order 0, 1, ..., so that the operation need not be commutative.
+  bool ordered = false;
+
+  [[nodiscard]] bool per_rank() const;
+  [[nodiscard]] int blocks() const { return per_rank() ? ranks * segments : segments; }
+  [[nodiscard]] int slots() const { return blocks() + static_cast<int>(scratch.size()); }
+  /// Logical block in a slot: rank r's s-th segment is r*segments + s; the vector's s-th is s.
+  [[nodiscard]] int block_of(int slot) const;
+  [[nodiscard]] Rank holder_of(int position) const {
+    return holder.empty() ? position : holder[static_cast<std::size_t>(position)];
+  }
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+[[nodiscard]] bool moves_per_rank(Operation operation);  ///< blocks belong to ranks, not to one vector
+[[nodiscard]] bool is_rooted(Operation operation);
+[[nodiscard]] bool is_reduction(Operation operation);
+
+/// A collective on P ranks as data: no buffers, no communicator, no clock.
+struct Schedule {
+  Shape shape = {};
+  std::vector<Program> programs = {};  ///< one per rank
+};
+
+/// One rank's part of a schedule: what the executor runs.
+struct RankSchedule {
+  Shape shape = {};
+  Rank rank = 0;
+  Program program;
+};
+
+}  // namespace papfft::comm

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// Worked examples: what each algorithm's header comment says, as data.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "comm/schedule/background.hpp"
+#include "comm/schedule/print.hpp"
+#include "comm/schedule/registry.hpp"
+
+namespace papfft::comm {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Schedule make(Operation operation, std::string_view name, int p, Rank root = 0, int segments = 1) {
+  return make_schedule(find_algorithm(operation, name),
+                       {.operation = operation, .ranks = p, .root = root, .segments = segments});
+}
+
+TEST(ScatterBnom, SixRanksMatchTheDocumentedTree) {
+  EXPECT_EQ(to_text(make(Operation::scatter, "bnom", 6)),
+            "scatter: 6 ranks, root 0, 6 blocks\n"
+            "slots hold the blocks of ranks 0 1 2 3 4 5\n"
+            "rank 0\n"
+            "  0  round 0  send ->4 [4,6)\n"
+            "  1  round 1  send ->2 [2,4)\n"
+            "  2  round 2  send ->1 [1,2)\n"
+            "rank 1\n"
+            "  0  round 2  recv <-0 [1,2)\n"
+            "rank 2\n"
+            "  0  round 1  recv <-0 [2,4)\n"
+            "  1  round 2  send ->3 [3,4)  after {0}\n"
+            "rank 3\n"
+            "  0  round 2  recv <-2 [3,4)\n"
+            "rank 4\n"
+            "  0  round 0  recv <-0 [4,6)\n"
+            "  1  round 2  send ->5 [5,6)  after {0}\n"
+            "rank 5\n"
+            "  0  round 2  recv <-4 [5,6)\n");
+}
+
+TEST(ScatterLin, ServesOneAfterAnother) {
+  EXPECT_THAT(to_text(make(Operation::scatter, "lin", 4, 1)),
+              HasSubstr("rank 1\n"
+                        "  0  round 0  send ->0 [0,1)\n"
+                        "  1  round 1  send ->2 [2,3)  after {0}\n"
+                        "  2  round 2  send ->3 [3,4)  after {1}\n"));
+}
+
+TEST(GatherLs, InvitesEachRankAfterThePreviousOnesFirstSegment) {
+  EXPECT_THAT(to_text(make(Operation::gather, "ls", 3, 0, 2)),
+              HasSubstr("rank 0\n"
+                        "  0  round 0  recv <-1 [2,3)\n"
+                        "  1  round 0  send ->1 empty\n"
+                        "  2  round 0  recv <-1 [3,4)  after {1}\n"
+                        "  3  round 1  recv <-2 [4,5)  after {0}\n"
+                        "  4  round 1  send ->2 empty  after {0}\n"
+                        "  5  round 1  recv <-2 [5,6)  after {4}\n"
+                        "rank 1\n"
+                        "  0  round 0  recv <-0 empty\n"
+                        "  1  round 0  send ->0 [2,3)  after {0}\n"
+                        "  2  round 0  send ->0 [3,4)  after {1}\n"));
+}
+
+TEST(Binomial, TakesTheDocumentedRounds) {
+  for (const Operation operation :
+       {Operation::scatter, Operation::gather, Operation::bcast, Operation::reduce}) {
+    for (int p = 2; p <= 64; ++p) {
+      int last = 0;
+      int messages = 0;
+      for (const Program& program : make(operation, "bnom", p, p / 3).programs) {
+        for (const Op& op : program.ops()) {
+          last = std::max(last, op.round);
+          messages += op.kind == OpKind::send ? 1 : 0;
+        }
+      }
+      EXPECT_EQ(last + 1, std::bit_width(static_cast<unsigned>(p - 1))) << to_string(operation) << " P=" << p;
+      EXPECT_EQ(messages, p - 1);
+    }
+  }
+}
+
+TEST(ReduceBnom, HandsAnOrderedResultToTheRoot) {
+  const Request request{.operation = Operation::reduce, .ranks = 3, .root = 2, .ordered = true};
+  EXPECT_EQ(to_text(make_schedule(find_algorithm(Operation::reduce, "bnom"), request)),
+            "reduce: 3 ranks, root 2, 1 blocks\n"
+            "rank 0\n"
+            "  0  round 0  recv_combine <-1 [0,1)\n"
+            "  1  round 1  recv_combine <-2 [0,1)  after {0}\n"
+            "  2  round 2  send ->2 [0,1)  after {1}\n"
+            "rank 1\n"
+            "  0  round 0  send ->0 [0,1)\n"
+            "rank 2\n"
+            "  0  round 1  send ->0 [0,1)\n"
+            "  1  round 2  recv <-0 [0,1)  after {0}\n");
+}
+
+TEST(Json, SaysAllThatTheTextSays) {
+  EXPECT_EQ(
+      to_json(make(Operation::reduce, "bnom", 2)),
+      R"({"operation":"reduce","ranks":2,"root":0,"segments":1,"holder":[],"scratch":[],)"
+      R"("single_port":false,"ordered":false,"programs":[)"
+      R"([{"kind":"recv_combine","peer":1,"blocks":[0,1],"round":0,"incoming_first":false,"after":[]}],)"
+      R"([{"kind":"send","peer":0,"blocks":[0,1],"round":0,"after":[]}]]})"
+      "\n");
+}
+
+TEST(Background, NeedsTheCallerOnlyWhereItsInputIsRead) {
+  const auto needs = [](Operation operation, std::string_view name, Rank rank) {
+    return needs_arrival(make_rank_schedule(find_algorithm(operation, name),
+                                            {.operation = operation, .ranks = 4, .segments = 2}, rank));
+  };
+  EXPECT_THAT(needs(Operation::scatter, "bnom", 0), ElementsAre(true, true)) << "the root's data";
+  EXPECT_THAT(needs(Operation::scatter, "bnom", 2), ElementsAre(false, false)) << "received and handed on";
+  EXPECT_THAT(needs(Operation::gather, "ls", 0), testing::Each(false)) << "the root only receives";
+  EXPECT_THAT(needs(Operation::gather, "ls", 3), ElementsAre(false, true, true)) << "invitation, head, rest";
+  EXPECT_THAT(needs(Operation::gather, "bnom", 2), ElementsAre(false, true))
+      << "its child's, then with its own";
+  EXPECT_THAT(needs(Operation::reduce, "bnom", 0), testing::Each(true));
+}
+
+}  // namespace
+}  // namespace papfft::comm
