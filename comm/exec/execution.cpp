@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+#include "comm/exec/execution.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <stdexcept>
+
+#include "comm/schedule/background.hpp"
+#include "comm/schedule/print.hpp"
+
+namespace papfft::comm {
+
+namespace {
+
+std::size_t idx(int i) { return static_cast<std::size_t>(i); }
+
+using Bytes = std::shared_ptr<std::byte[]>;
+
+Bytes allocate(std::size_t bytes) { return std::make_shared_for_overwrite<std::byte[]>(std::max<std::size_t>(bytes, 1)); }
+
+}  // namespace
+
+struct Execution::Impl {
+  enum class Phase : std::uint8_t { waiting, moving, landed, ended };
+
+  struct State {  // of one op
+    Phase phase = Phase::waiting;
+    bool needs_arrival = false;
+    int unmet = 0;            // dependencies that have not ended
+    int tag = 0;
+    std::size_t bytes = 0;
+    std::byte* landing = nullptr;  // where a receive puts its bytes
+    Bytes buffer;                  // keeps packed or staged bytes alive
+  };
+
+  struct Slot {
+    const std::byte* at = nullptr;  // the present value
+    Bytes owner;                    // of staged values; then the value may be overwritten in place
+  };
+
+  /// Ops of one direction in program order, and how many of the first have all ended.
+  struct Lane {
+    std::vector<int> ops;
+    std::size_t ended = 0;
+    int window = 1;
+  };
+
+  Impl(RankSchedule part_in, Layout layout_in, Transport& transport_in, std::uint32_t instance, Window window,
+       const Reducer* reducer_in)
+      : part(std::move(part_in)), layout(std::move(layout_in)), reducer(reducer_in), channel(transport_in.open()) {
+    const auto slot_count = idx(part.shape.slots());
+    if (transport_in.size() != part.shape.ranks || transport_in.rank() != part.rank) {
+      throw std::invalid_argument("execution: the schedule is for another group or rank");
+    }
+    if (layout.bytes.size() != slot_count || layout.input.size() != slot_count ||
+        layout.output.size() != slot_count) {
+      throw std::invalid_argument("execution: the layout has not one entry per slot");
+    }
+    const Program& program = part.program;
+    states.resize(idx(program.size()));
+    dependents.resize(idx(program.size()));
+    slots.resize(slot_count);
+    for (std::size_t s = 0; s < slot_count; ++s) slots[s].at = layout.input[s];
+    sends.window = std::max(1, window.sends);
+    receives.window = std::max(1, window.receives);
+    const std::vector<bool> needs = comm::needs_arrival(part);
+    std::map<std::pair<Rank, bool>, int> messages;  // (peer, direction) -> count so far
+    for (int i = 0; i < program.size(); ++i) {
+      const Op& op = program[i];
+      State& state = states[idx(i)];
+      state.needs_arrival = needs[idx(i)];
+      state.unmet = static_cast<int>(program.after(i).size());
+      for (const int before : program.after(i)) dependents[idx(before)].push_back(i);
+      for (int s = op.blocks.first; s < op.blocks.last; ++s) state.bytes += layout.bytes[idx(s)];
+      if (combines(op.kind) && reducer == nullptr) {
+        throw std::invalid_argument("execution: a reduction needs an operation");
+      }
+      if (is_local(op.kind)) {
+        locals.push_back(i);
+        continue;
+      }
+      state.tag = tag(transport_in.max_tag(), instance, messages[{op.peer, op.kind == OpKind::send}]++);
+      (op.kind == OpKind::send ? sends : receives).ops.push_back(i);
+    }
+    unfinished = program.size();
+  }
+
+  /// Both sides count the messages from one to the other alike, so the order of posting does not matter.
+  static int tag(int max_tag, std::uint32_t instance, int message) {
+    const auto per_call = static_cast<std::uint32_t>(max_tag) / 2 / kCallsApart;  // the upper half is the watchdog's
+    return static_cast<int>(instance % kCallsApart * per_call + static_cast<std::uint32_t>(message) % per_call);
+  }
+
+  [[nodiscard]] bool may_run(const State& state) const { return state.unmet == 0 && (arrived || !state.needs_arrival); }
+
+  bool start_lane(Lane& lane, bool receive) {
+    bool any = false;
+    while (lane.ended < lane.ops.size() && states[idx(lane.ops[lane.ended])].phase == Phase::ended) ++lane.ended;
+    int open = 0;
+    for (std::size_t k = lane.ended; k < lane.ops.size() && open < lane.window; ++k) {
+      const int i = lane.ops[k];
+      State& state = states[idx(i)];
+      if (state.phase == Phase::ended) continue;
+      ++open;
+      if (state.phase != Phase::waiting) continue;
+      // What is to be combined lands in staging, so that the transfer need not wait: only the combining does.
+      if (!may_run(state) && part.program[i].kind != OpKind::recv_combine) continue;
+      if (receive) {
+        start_receive(i);
+      } else {
+        start_send(i);
+      }
+      any = true;
+    }
+    return any;
+  }
+
+  void start_send(int i) {
+    const Op& op = part.program[i];
+    State& state = states[idx(i)];
+    const std::byte* from = op.blocks.count() == 0 ? nullptr : slots[idx(op.blocks.first)].at;
+    if (!is_contiguous(op.blocks, [&](std::size_t s) { return slots[s].at; })) {
+      state.buffer = allocate(state.bytes);
+      std::byte* to = state.buffer.get();
+      for (int s = op.blocks.first; s < op.blocks.last; ++s) {
+        to = std::copy_n(slots[idx(s)].at, layout.bytes[idx(s)], to);
+      }
+      from = state.buffer.get();
+    }
+    state.phase = Phase::moving;
+    sent += state.bytes;
+    remember(channel->isend(op.peer, state.tag, {from, state.bytes}), i);
+  }
+
+  void start_receive(int i) {
+    const Op& op = part.program[i];
+    State& state = states[idx(i)];
+    const bool direct = op.kind == OpKind::recv && is_contiguous(op.blocks, [&](std::size_t s) {
+      return static_cast<const std::byte*>(layout.output[s]);
+    });
+    if (direct) {
+      state.landing = op.blocks.count() == 0 ? nullptr : layout.output[idx(op.blocks.first)];
+    } else {
+      state.buffer = allocate(state.bytes);
+      state.landing = state.buffer.get();
+    }
+    state.phase = Phase::moving;
+    remember(channel->irecv(op.peer, state.tag, {state.landing, state.bytes}), i);
+  }
+
+  template <typename Where>
+  bool is_contiguous(BlockRange range, Where where) const {
+    const std::byte* expected = nullptr;
+    for (int s = range.first; s < range.last; ++s) {
+      if (layout.bytes[idx(s)] == 0) continue;
+      const std::byte* at = where(idx(s));
+      if (at == nullptr || (expected != nullptr && at != expected)) return false;
+      expected = at + layout.bytes[idx(s)];
+    }
+    return true;
+  }
+
+  void remember(int ticket, int op) {
+    if (tickets.size() <= idx(ticket)) tickets.resize(idx(ticket) + 1, -1);
+    tickets[idx(ticket)] = op;
+  }
+
+  bool poll() {
+    ended_tickets.clear();
+    channel->poll(ended_tickets);
+    for (const int ticket : ended_tickets) {
+      const int i = tickets[idx(ticket)];
+      State& state = states[idx(i)];
+      if (part.program[i].kind == OpKind::recv_combine) {
+        state.phase = Phase::landed;
+        if (may_run(state)) finish(i);
+      } else {
+        finish(i);
+      }
+    }
+    return !ended_tickets.empty();
+  }
+
+  /// Carries out what op i does to this rank's slots, and whatever that makes possible without a message.
+  void finish(int i) {
+    std::vector<int> open{i};
+    while (!open.empty()) {
+      const int k = open.back();
+      open.pop_back();
+      apply(k);
+      states[idx(k)].phase = Phase::ended;
+      states[idx(k)].buffer.reset();
+      --unfinished;
+      for (const int next : dependents[idx(k)]) {
+        State& state = states[idx(next)];
+        --state.unmet;
+        if (can_finish_now(next)) open.push_back(next);
+      }
+    }
+  }
+
+  [[nodiscard]] bool can_finish_now(int i) const {
+    const State& state = states[idx(i)];
+    if (!may_run(state)) return false;
+    return state.phase == Phase::landed || (state.phase == Phase::waiting && is_local(part.program[i].kind));
+  }
+
+  void apply(int i) {
+    const Op& op = part.program[i];
+    State& state = states[idx(i)];
+    if (op.kind == OpKind::send) return;
+    const std::byte* incoming = state.landing;
+    for (int k = 0; k < op.blocks.count(); ++k) {
+      const auto s = idx(op.blocks.first + k);
+      if (is_local(op.kind)) incoming = slots[idx(op.from + k)].at;
+      switch (op.kind) {
+        case OpKind::recv:
+          slots[s] = {incoming, state.buffer};
+          break;
+        case OpKind::copy:
+          place(s, incoming);
+          break;
+        default:
+          combine(op, state, s, incoming);
+      }
+      if (!is_local(op.kind)) incoming += layout.bytes[s];
+    }
+  }
+
+  void place(std::size_t s, const std::byte* from) {
+    std::byte* to = layout.output[s];
+    Bytes owner;
+    if (to == nullptr) {
+      owner = allocate(layout.bytes[s]);
+      to = owner.get();
+    }
+    std::copy_n(from, layout.bytes[s], to);
+    slots[s] = {to, std::move(owner)};
+  }
+
+  /// The sum goes where the result is wanted, else over what is staged already: no copy of its own.
+  void combine(const Op& op, const State& state, std::size_t s, const std::byte* incoming) {
+    Slot& slot = slots[s];
+    const std::byte* left = op.incoming_first ? incoming : slot.at;
+    const std::byte* right = op.incoming_first ? slot.at : incoming;
+    std::byte* out = layout.output[s];
+    Bytes owner;
+    if (out == nullptr && slot.owner != nullptr) {
+      owner = slot.owner;
+      out = const_cast<std::byte*>(slot.at);  // points into our own staging
+    } else if (out == nullptr && op.kind == OpKind::recv_combine) {
+      owner = state.buffer;
+      out = state.landing + (incoming - state.landing);
+    } else if (out == nullptr) {
+      owner = allocate(layout.bytes[s]);
+      out = owner.get();
+    }
+    if (layout.bytes[s] > 0) reducer->combine(left, right, out, layout.bytes[s]);
+    slot = {out, std::move(owner)};
+  }
+
+  bool finish_landed_and_local() {
+    bool any = false;
+    for (const Lane* lane : {&receives}) {
+      int open = 0;
+      for (std::size_t k = lane->ended; k < lane->ops.size() && open < lane->window; ++k) {
+        if (states[idx(lane->ops[k])].phase == Phase::ended) continue;
+        ++open;
+        if (can_finish_now(lane->ops[k])) {
+          finish(lane->ops[k]);
+          any = true;
+        }
+      }
+    }
+    for (const int i : locals) {
+      if (can_finish_now(i)) {
+        finish(i);
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  /// Values that did not land where the caller wants them (staged, or the caller's own input) go there now.
+  void deliver() {
+    for (std::size_t s = 0; s < slots.size(); ++s) {
+      if (layout.output[s] != nullptr && layout.output[s] != slots[s].at && layout.bytes[s] > 0) {
+        std::memmove(layout.output[s], slots[s].at, layout.bytes[s]);
+      }
+    }
+    delivered = true;
+  }
+
+  RankSchedule part;
+  Layout layout;
+  const Reducer* reducer;
+  std::unique_ptr<Channel> channel;
+  std::vector<State> states;
+  std::vector<std::vector<int>> dependents;
+  std::vector<Slot> slots;
+  Lane sends;
+  Lane receives;
+  std::vector<int> locals;
+  std::vector<int> tickets;  // ticket -> op
+  std::vector<int> ended_tickets;
+  int unfinished = 0;
+  bool arrived = false;
+  bool fresh = true;  // ops may have become possible without a message: at the start and on arrival
+  bool delivered = false;
+  std::uint64_t sent = 0;
+
+  static constexpr std::uint32_t kCallsApart = 256;  // calls that may be under way at once without mixing tags
+};
+
+Execution::Execution(RankSchedule part, Layout layout, Transport& transport, std::uint32_t instance, Window window,
+                     const Reducer* reducer)
+    : impl_(std::make_unique<Impl>(std::move(part), std::move(layout), transport, instance, window, reducer)) {}
+
+Execution::~Execution() = default;
+
+void Execution::arrive() {
+  impl_->arrived = true;
+  impl_->fresh = true;
+}
+
+bool Execution::step() {
+  Impl& x = *impl_;
+  if (x.delivered) return false;
+  bool any = false;
+  if (x.fresh) {
+    x.fresh = false;
+    any = x.finish_landed_and_local();
+  }
+  any = x.start_lane(x.receives, true) || any;
+  any = x.start_lane(x.sends, false) || any;
+  any = x.poll() || any;
+  if (x.unfinished == 0 && x.arrived) {
+    x.deliver();
+    any = true;
+  }
+  return any;
+}
+
+bool Execution::done() const { return impl_->delivered; }
+
+std::string Execution::waits_for() const {
+  const Impl& x = *impl_;
+  if (x.delivered) return "nothing";
+  for (const Impl::Phase phase : {Impl::Phase::moving, Impl::Phase::waiting}) {
+    for (std::size_t i = 0; i < x.states.size(); ++i) {
+      const Op& op = x.part.program[static_cast<int>(i)];
+      if (x.states[i].phase != phase || is_local(op.kind)) continue;
+      if (phase == Impl::Phase::waiting && x.states[i].needs_arrival && !x.arrived) continue;
+      return "rank " + std::to_string(op.peer) + " (" + describe(op) + ", " + std::to_string(x.states[i].bytes) +
+             " bytes)";
+    }
+  }
+  return "its caller";
+}
+
+std::uint64_t Execution::bytes_sent() const { return impl_->sent; }
+
+}  // namespace papfft::comm

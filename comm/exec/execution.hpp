@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/exec/layout.hpp"
+#include "papfft/reducer.hpp"
+#include "comm/schedule/schedule.hpp"
+#include "comm/schedule/verify.hpp"
+#include "comm/transport/transport.hpp"
+
+namespace papfft::comm {
+
+/// One run of one rank's program over a transport, driven by events: whatever its dependencies and the window
+/// allow is started, whatever has ended starts what waited for it. No thread and no waiting of its own.
+///
+/// Payload moves as bytes, directly between the caller's buffers where a message is contiguous there, else through
+/// staging. Staging: what an inner rank hands on, plus at most window.receives messages of a reduction.
+class Execution {
+ public:
+  /// @param instance  number of this call on the transport; the same on all ranks.
+  /// @param reducer   needed by combining schedules; must outlive the execution.
+  /// @throws std::invalid_argument  if the part, the layout, the transport and the reducer do not fit together.
+  Execution(RankSchedule part, Layout layout, Transport& transport, std::uint32_t instance, Window window,
+            const Reducer* reducer = nullptr);
+  ~Execution();
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+
+  /// The caller's input is ready. Until then only ops run that do not need it (background.hpp).
+  void arrive();
+
+  /// Starts and ends what can be; never blocks. @return true if anything happened. @throws TransportError.
+  bool step();
+
+  /// All ops have ended and the result is in place.
+  [[nodiscard]] bool done() const;
+
+  /// What this rank waits for now: "rank 1 (recv <-1 [0,4), 4096 bytes)", or "its caller", or "nothing".
+  [[nodiscard]] std::string waits_for() const;
+
+  [[nodiscard]] std::uint64_t bytes_sent() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace papfft::comm

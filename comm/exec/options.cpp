@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "papfft/options.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+namespace papfft::comm {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kWaitNames = {"spin", "yield", "nap", "auto"};
+
+template <typename Set>
+void read_number(const char* variable, long long least, long long most, Set set) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return;
+  const std::string_view view(text);
+  long long value = 0;
+  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), value);
+  if (error != std::errc{} || end != view.data() + view.size() || value < least || value > most) {
+    throw std::invalid_argument(std::string(variable) + "='" + text + "': expected a whole number from " +
+                                std::to_string(least) + " to " + std::to_string(most));
+  }
+  set(value);
+}
+
+}  // namespace
+
+WaitPolicy parse_wait_policy(std::string_view name) {
+  for (std::size_t i = 0; i < kWaitNames.size(); ++i) {
+    if (kWaitNames[i] == name) return static_cast<WaitPolicy>(i);
+  }
+  throw std::invalid_argument("no wait policy '" + std::string(name) + "'; known: spin, yield, nap, auto");
+}
+
+std::string_view to_string(WaitPolicy policy) { return kWaitNames.at(static_cast<std::size_t>(policy)); }
+
+Options Options::from_environment() {
+  Options o;
+  if (const char* wait = std::getenv("PAPFFT_WAIT"); wait != nullptr) {
+    try {
+      o.wait = parse_wait_policy(wait);
+    } catch (const std::invalid_argument& e) {
+      throw std::invalid_argument(std::string("PAPFFT_WAIT: ") + e.what());
+    }
+  }
+  constexpr long long kDayMs = 86'400'000;
+  read_number("PAPFFT_NAP_US", 1, 1'000'000, [&](long long v) { o.longest_nap = std::chrono::microseconds(v); });
+  read_number("PAPFFT_SENDS", 1, 1024, [&](long long v) { o.sends_in_flight = static_cast<int>(v); });
+  read_number("PAPFFT_RECEIVES", 1, 1024, [&](long long v) { o.receives_in_flight = static_cast<int>(v); });
+  read_number("PAPFFT_STUCK_MS", 0, kDayMs, [&](long long v) { o.stuck_after = std::chrono::milliseconds(v); });
+  read_number("PAPFFT_CHECK", 0, 1, [&](long long v) { o.check_arguments = v == 1; });
+  read_number("PAPFFT_HEAD_BYTES", 1, std::numeric_limits<int>::max(),
+              [&](long long v) { o.head_bytes = static_cast<std::size_t>(v); });
+  return o;
+}
+
+}  // namespace papfft::comm

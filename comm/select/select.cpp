@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "comm/select/select.hpp"
+
+#include <algorithm>
+
+namespace papfft::comm {
+
+namespace {
+// Below this a block costs latency rather than bandwidth, and a tree's fewer rounds win.
+constexpr std::size_t kSmallBlockBytes = 2048;
+constexpr std::size_t kSegmentBytes = 131072;  // short against the vector, long against a message's latency
+constexpr std::size_t kMostSegments = 64;
+}  // namespace
+
+const Algorithm& select_algorithm(Operation operation, int ranks, std::size_t bytes, bool ordered) {
+  const bool tree = bytes <= kSmallBlockBytes && ranks > 4;
+  switch (operation) {
+    case Operation::scatter:
+    case Operation::gather:
+      return find_algorithm(operation, tree ? "bnom" : "lin");
+    default: {
+      for (const Algorithm* algorithm : algorithms()) {
+        if (algorithm->operation == operation && (algorithm->can_be_ordered || !ordered)) return *algorithm;
+      }
+      return find_algorithm(operation, "auto");  // throws, naming what is known
+    }
+  }
+}
+
+int select_segments(const Algorithm& algorithm, std::size_t bytes) {
+  switch (algorithm.segmentation) {
+    case Segmentation::whole:
+      return 1;
+    case Segmentation::head_and_rest:
+      return 2;
+    case Segmentation::even:
+      break;
+  }
+  if (moves_per_rank(algorithm.operation)) return 1;
+  return static_cast<int>(std::clamp<std::size_t>(bytes / kSegmentBytes, 1, kMostSegments));
+}
+
+}  // namespace papfft::comm

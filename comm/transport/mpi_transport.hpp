@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <mpi.h>
+
+#include "comm/transport/transport.hpp"
+
+namespace papfft::comm {
+
+/// @throws TransportError "<what>: <MPI's text>" unless `code` is MPI_SUCCESS.
+void check_mpi(int code, const std::string& what);
+
+/// Transport over a private duplicate of a communicator, so that our tags never meet the user's.
+/// Move-only owner; frees the duplicate, unless MPI is already finalized.
+class MpiTransport final : public Transport {
+ public:
+  /// Collective over `comm` (MPI_Comm_dup). Errors on the duplicate are returned, not fatal.
+  /// @throws TransportError; std::invalid_argument for an intercommunicator.
+  explicit MpiTransport(MPI_Comm comm);
+  ~MpiTransport() override;
+  MpiTransport(MpiTransport&& other) noexcept;
+  MpiTransport& operator=(MpiTransport&&) = delete;
+  MpiTransport(const MpiTransport&) = delete;
+  MpiTransport& operator=(const MpiTransport&) = delete;
+
+  [[nodiscard]] Rank rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+  [[nodiscard]] int max_tag() const override { return max_tag_; }
+  [[nodiscard]] int ranks_on_host() const override { return ranks_on_host_; }
+  [[nodiscard]] std::unique_ptr<Channel> open() override;
+  /// The private duplicate; for collectives of the MPI library itself.
+  [[nodiscard]] MPI_Comm native() const { return comm_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  Rank rank_ = 0;
+  int size_ = 0;
+  int max_tag_ = 0;
+  int ranks_on_host_ = 1;
+};
+
+}  // namespace papfft::comm

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "comm/transport/transport.hpp"
+
+namespace papfft::comm {
+
+/// P ranks as P threads of one process, so that whatever runs on a Transport can be tested without mpirun and
+/// under ThreadSanitizer. After facebookincubator/gloo's `spawnThreads`.
+///
+/// Nothing is ever buffered: a send ends when its receive has been posted. If a rank's body throws, the other
+/// ranks' next poll throws too, so that no test waits for ever.
+class ThreadGroup {
+ public:
+  /// @param seed  not 0: ended messages are reported late and out of order, by pseudo-random choice.
+  explicit ThreadGroup(int size, std::uint32_t seed = 0);
+  ~ThreadGroup();
+  ThreadGroup(const ThreadGroup&) = delete;
+  ThreadGroup& operator=(const ThreadGroup&) = delete;
+
+  /// Runs body(transport) on every rank and waits; rethrows the first exception.
+  void run(const std::function<void(Transport&)>& body);
+
+  struct State;
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace papfft::comm

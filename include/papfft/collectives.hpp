@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "papfft/options.hpp"
+
+namespace papfft::comm {
+
+class Transport;
+class Reducer;
+
+/// A collective made no progress for Options::stuck_after. what() says, for every rank that was heard of, whom it
+/// waits for, in one line.
+class StuckError : public std::runtime_error {
+ public:
+  StuckError(const std::string& what, bool speaks) : std::runtime_error(what), speaks_(speaks) {}
+  /// True on one rank of those that are stuck (the lowest): it should report and end the job.
+  [[nodiscard]] bool speaks() const noexcept { return speaks_; }
+
+ private:
+  bool speaks_;
+};
+
+/// The ranks do not agree on a collective's arguments (Options::check_arguments). Thrown on every rank.
+class MismatchError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// How a collective call went, for whoever measures.
+struct CallStatistics {
+  std::string_view algorithm;
+  std::uint64_t bytes_sent = 0;  ///< by this rank
+};
+
+template <typename T>
+concept Element = std::is_trivially_copyable_v<T>;
+
+/// An operation on T is taken to be commutative unless this is specialised to false for its type.
+template <typename Op>
+inline constexpr bool is_commutative = true;
+
+/// Collective operations among the ranks of a transport, by any algorithm of the registry ("auto": by size).
+///
+/// Every call is collective: all ranks make the same calls in the same order with agreeing arguments. Buffers may
+/// be of any trivially copyable type and size, beyond 2 GiB too. One thread at a time.
+/// @throws (all calls) std::invalid_argument  a buffer's size, the root or the algorithm makes no sense; thrown
+///                     before any message
+/// @throws             TransportError, StuckError, MismatchError; the group is unusable afterwards: end the job
+class Collectives {
+ public:
+  /// @param transport  must outlive this object.
+  explicit Collectives(Transport& transport, const Options& options = Options::from_environment());
+  ~Collectives();
+  Collectives(Collectives&&) noexcept;
+  Collectives& operator=(Collectives&&) = delete;
+  Collectives(const Collectives&) = delete;
+  Collectives& operator=(const Collectives&) = delete;
+
+  [[nodiscard]] int rank() const;
+  [[nodiscard]] int size() const;
+  [[nodiscard]] const Options& options() const;
+  [[nodiscard]] const CallStatistics& last_call() const;
+
+  /// Block r of the root's `send` (P * recv.size() elements; ignored elsewhere) comes into rank r's `recv`.
+  template <Element T>
+  void scatter(std::span<const T> send, std::span<T> recv, int root, std::string_view algorithm = "auto") {
+    scatter_bytes(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), root, algorithm);
+  }
+
+  /// Rank r's `send` becomes block r of the root's `recv` (P * send.size() elements; ignored elsewhere).
+  template <Element T>
+  void gather(std::span<const T> send, std::span<T> recv, int root, std::string_view algorithm = "auto") {
+    gather_bytes(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), root, algorithm);
+  }
+
+  /// The root's `data` comes into everybody's.
+  template <Element T>
+  void bcast(std::span<T> data, int root, std::string_view algorithm = "auto") {
+    bcast_bytes(std::as_writable_bytes(data), sizeof(T), root, algorithm);
+  }
+
+  /// recv[i] at the root becomes op over all ranks of send[i]; `recv` is ignored elsewhere, and may be `send`.
+  /// If is_commutative<Op> is false, the ranks' values are combined in rank order.
+  template <Element T, typename Op>
+    requires std::regular_invocable<const Op&, const T&, const T&>
+  void reduce(std::span<const T> send, std::span<T> recv, Op op, int root, std::string_view algorithm = "auto");
+
+  /// The untyped calls behind these; sizes are in bytes and must be whole numbers of elements.
+  void scatter_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes, int root,
+                     std::string_view algorithm);
+  void gather_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes, int root,
+                    std::string_view algorithm);
+  void bcast_bytes(std::span<std::byte> data, std::size_t element_bytes, int root, std::string_view algorithm);
+  void reduce_bytes(std::span<const std::byte> send, std::span<std::byte> recv, const Reducer& reducer, int root,
+                    std::string_view algorithm);
+
+  /// Returns on every rank after all have called it.
+  void barrier();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace papfft::comm
+
+#include "papfft/reducer.hpp"
+
+namespace papfft::comm {
+
+template <Element T, typename Op>
+  requires std::regular_invocable<const Op&, const T&, const T&>
+void Collectives::reduce(std::span<const T> send, std::span<T> recv, Op op, int root, std::string_view algorithm) {
+  const ElementReducer<T, Op> reducer(std::move(op), is_commutative<Op>);
+  reduce_bytes(std::as_bytes(send), std::as_writable_bytes(recv), reducer, root, algorithm);
+}
+
+}  // namespace papfft::comm

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace papfft::comm {
+
+/// What a waiting thread does with its core.
+enum class WaitPolicy : std::uint8_t {
+  spin,      ///< polls without pause: lowest latency, for ranks that own their cores
+  yield,     ///< polls, letting others run in between
+  nap,       ///< sleeps between polls, 10 us at first, then up to longest_nap
+  automatic  ///< spins for 200 us, then naps; naps at once where ranks outnumber cores
+};
+
+/// @throws std::invalid_argument unless `name` is spin, yield, nap or auto.
+[[nodiscard]] WaitPolicy parse_wait_policy(std::string_view name);
+[[nodiscard]] std::string_view to_string(WaitPolicy policy);
+
+/// Settings of the collective layer. Each may also come from the environment, see Options::from_environment.
+struct Options {
+  WaitPolicy wait = WaitPolicy::automatic;
+  std::chrono::microseconds longest_nap{200};
+  /// Messages under way per rank; more hide latency, fewer need less memory and buffer space in the network.
+  int sends_in_flight = 4;
+  int receives_in_flight = 8;
+  /// A collective that makes no progress for so long throws StuckError. 0: waits for ever.
+  std::chrono::milliseconds stuck_after{0};
+  /// Before each collective, compare the arguments of all ranks (costs a small round trip and synchronises them).
+  bool check_arguments = false;
+  /// First segment of a linear-synchronised gather.
+  std::size_t head_bytes = 32768;
+
+  /// The defaults, changed by PAPFFT_WAIT, PAPFFT_NAP_US, PAPFFT_SENDS, PAPFFT_RECEIVES, PAPFFT_STUCK_MS,
+  /// PAPFFT_CHECK (0 or 1) and PAPFFT_HEAD_BYTES.
+  /// @throws std::invalid_argument naming the variable, if one does not make sense.
+  [[nodiscard]] static Options from_environment();
+};
+
+}  // namespace papfft::comm
