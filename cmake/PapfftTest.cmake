@@ -13,6 +13,9 @@ set(PAPFFT_MPI_TEST_ENVIRONMENT
   OMPI_MCA_btl_tcp_if_include=lo
   OMPI_MCA_oob_tcp_if_include=lo
   OMPI_MCA_btl_vader_single_copy_mechanism=none)
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  list(APPEND PAPFFT_MPI_TEST_ENVIRONMENT PAPFFT_TEST_LARGE=1)  # one message beyond 2 GiB, 7 GB of memory
+endif()
 if(PAPFFT_SANITIZE MATCHES "address")
   # Open MPI leaks at exit; leaks of our own code are looked for in the tests that need no MPI.
   list(APPEND PAPFFT_MPI_TEST_ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)

@@ -57,22 +57,25 @@ struct Collectives::Impl {
         crowded(transport.ranks_on_host() > available_cores()) {}
 
   /// One block of `bytes` per rank, or one vector of `bytes`.
-  void call(Operation operation, std::size_t bytes, std::size_t element_bytes, int root, std::string_view name,
-            std::span<const std::byte> send, std::span<std::byte> recv, const Reducer* reducer = nullptr) {
+  void call(Operation operation, std::size_t bytes, std::size_t element_bytes, int root,
+            std::string_view name, std::span<const std::byte> send, std::span<std::byte> recv,
+            const Reducer* reducer = nullptr) {
     const bool ordered = reducer != nullptr && !reducer->commutative();
     if (root < 0 || root >= transport.size()) {
       throw std::invalid_argument(std::string(to_string(operation)) + ": no rank " + std::to_string(root) +
                                   " among " + std::to_string(transport.size()));
     }
-    const Algorithm& algorithm = name == "auto" ? select_algorithm(operation, transport.size(), bytes, ordered)
-                                                : find_algorithm(operation, name);
+    const Algorithm& algorithm = name == "auto"
+                                     ? select_algorithm(operation, transport.size(), bytes, ordered)
+                                     : find_algorithm(operation, name);
     const Request request{.operation = operation,
                           .ranks = transport.size(),
                           .root = root,
                           .segments = select_segments(algorithm, bytes),
                           .ordered = ordered};
     RankSchedule part = make_rank_schedule(algorithm, request, transport.rank());
-    std::vector<std::size_t> offsets(moves_per_rank(operation) ? static_cast<std::size_t>(transport.size()) + 1 : 2);
+    std::vector<std::size_t> offsets(
+        moves_per_rank(operation) ? static_cast<std::size_t>(transport.size()) + 1 : 2);
     for (std::size_t r = 0; r < offsets.size(); ++r) offsets[r] = r * bytes;
     Layout layout = make_layout(
         part.shape, part.rank, offsets, element_bytes,
@@ -100,19 +103,20 @@ struct Collectives::Impl {
       }
       waiter.pause();
       if (options.stuck_after > milliseconds(0) && waiter.idle_for() > options.stuck_after) {
-        throw_stuck("rank " + std::to_string(transport.rank()) + " waits for " + execution.waits_for() + " in call " +
-                    std::to_string(instance) + ", " + description.text());
+        throw_stuck("rank " + std::to_string(transport.rank()) + " waits for " + execution.waits_for() +
+                    " in call " + std::to_string(instance) + ", " + description.text());
       }
     }
     return execution.bytes_sent();
   }
 
   /// A collective of its own, by fixed algorithms, on bytes.
-  void internal(Operation operation, std::span<const std::byte> send, std::span<std::byte> recv, std::size_t bytes,
-                const char* algorithm) {
+  void internal(Operation operation, std::span<const std::byte> send, std::span<std::byte> recv,
+                std::size_t bytes, const char* algorithm) {
     const Request request{.operation = operation, .ranks = transport.size()};
     RankSchedule part = make_rank_schedule(find_algorithm(operation, algorithm), request, transport.rank());
-    std::vector<std::size_t> offsets(moves_per_rank(operation) ? static_cast<std::size_t>(transport.size()) + 1 : 2);
+    std::vector<std::size_t> offsets(
+        moves_per_rank(operation) ? static_cast<std::size_t>(transport.size()) + 1 : 2);
     for (std::size_t r = 0; r < offsets.size(); ++r) offsets[r] = r * bytes;
     Layout layout = make_layout(part.shape, part.rank, offsets, 1, 0, send, recv);
     Call description{.bytes = bytes, .element_bytes = 1, .operation = static_cast<std::int32_t>(operation)};
@@ -218,8 +222,8 @@ void Collectives::bcast_bytes(std::span<std::byte> data, std::size_t element_byt
   impl_->call(Operation::bcast, data.size(), element_bytes, root, algorithm, data, data);
 }
 
-void Collectives::reduce_bytes(std::span<const std::byte> send, std::span<std::byte> recv, const Reducer& reducer,
-                               int root, std::string_view algorithm) {
+void Collectives::reduce_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
+                               const Reducer& reducer, int root, std::string_view algorithm) {
   if (rank() == root) require_size("reduce", recv.size(), send.size());
   impl_->call(Operation::reduce, send.size(), reducer.element_bytes(), root, algorithm, send, recv, &reducer);
 }

@@ -17,7 +17,9 @@ std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 
 using Bytes = std::shared_ptr<std::byte[]>;
 
-Bytes allocate(std::size_t bytes) { return std::make_shared_for_overwrite<std::byte[]>(std::max<std::size_t>(bytes, 1)); }
+Bytes allocate(std::size_t bytes) {
+  return std::make_shared_for_overwrite<std::byte[]>(std::max<std::size_t>(bytes, 1));
+}
 
 }  // namespace
 
@@ -27,7 +29,7 @@ struct Execution::Impl {
   struct State {  // of one op
     Phase phase = Phase::waiting;
     bool needs_arrival = false;
-    int unmet = 0;            // dependencies that have not ended
+    int unmet = 0;  // dependencies that have not ended
     int tag = 0;
     std::size_t bytes = 0;
     std::byte* landing = nullptr;  // where a receive puts its bytes
@@ -48,7 +50,10 @@ struct Execution::Impl {
 
   Impl(RankSchedule part_in, Layout layout_in, Transport& transport_in, std::uint32_t instance, Window window,
        const Reducer* reducer_in)
-      : part(std::move(part_in)), layout(std::move(layout_in)), reducer(reducer_in), channel(transport_in.open()) {
+      : part(std::move(part_in)),
+        layout(std::move(layout_in)),
+        reducer(reducer_in),
+        channel(transport_in.open()) {
     const auto slot_count = idx(part.shape.slots());
     if (transport_in.size() != part.shape.ranks || transport_in.rank() != part.rank) {
       throw std::invalid_argument("execution: the schedule is for another group or rank");
@@ -88,15 +93,20 @@ struct Execution::Impl {
 
   /// Both sides count the messages from one to the other alike, so the order of posting does not matter.
   static int tag(int max_tag, std::uint32_t instance, int message) {
-    const auto per_call = static_cast<std::uint32_t>(max_tag) / 2 / kCallsApart;  // the upper half is the watchdog's
-    return static_cast<int>(instance % kCallsApart * per_call + static_cast<std::uint32_t>(message) % per_call);
+    const auto per_call =
+        static_cast<std::uint32_t>(max_tag) / 2 / kCallsApart;  // the upper half is the watchdog's
+    return static_cast<int>(instance % kCallsApart * per_call +
+                            static_cast<std::uint32_t>(message) % per_call);
   }
 
-  [[nodiscard]] bool may_run(const State& state) const { return state.unmet == 0 && (arrived || !state.needs_arrival); }
+  [[nodiscard]] bool may_run(const State& state) const {
+    return state.unmet == 0 && (arrived || !state.needs_arrival);
+  }
 
   bool start_lane(Lane& lane, bool receive) {
     bool any = false;
-    while (lane.ended < lane.ops.size() && states[idx(lane.ops[lane.ended])].phase == Phase::ended) ++lane.ended;
+    while (lane.ended < lane.ops.size() && states[idx(lane.ops[lane.ended])].phase == Phase::ended)
+      ++lane.ended;
     int open = 0;
     for (std::size_t k = lane.ended; k < lane.ops.size() && open < lane.window; ++k) {
       const int i = lane.ops[k];
@@ -137,8 +147,8 @@ struct Execution::Impl {
     const Op& op = part.program[i];
     State& state = states[idx(i)];
     const bool direct = op.kind == OpKind::recv && is_contiguous(op.blocks, [&](std::size_t s) {
-      return static_cast<const std::byte*>(layout.output[s]);
-    });
+                          return static_cast<const std::byte*>(layout.output[s]);
+                        });
     if (direct) {
       state.landing = op.blocks.count() == 0 ? nullptr : layout.output[idx(op.blocks.first)];
     } else {
@@ -310,12 +320,14 @@ struct Execution::Impl {
   bool delivered = false;
   std::uint64_t sent = 0;
 
-  static constexpr std::uint32_t kCallsApart = 256;  // calls that may be under way at once without mixing tags
+  static constexpr std::uint32_t kCallsApart =
+      256;  // calls that may be under way at once without mixing tags
 };
 
-Execution::Execution(RankSchedule part, Layout layout, Transport& transport, std::uint32_t instance, Window window,
-                     const Reducer* reducer)
-    : impl_(std::make_unique<Impl>(std::move(part), std::move(layout), transport, instance, window, reducer)) {}
+Execution::Execution(RankSchedule part, Layout layout, Transport& transport, std::uint32_t instance,
+                     Window window, const Reducer* reducer)
+    : impl_(
+          std::make_unique<Impl>(std::move(part), std::move(layout), transport, instance, window, reducer)) {}
 
 Execution::~Execution() = default;
 
@@ -352,8 +364,8 @@ std::string Execution::waits_for() const {
       const Op& op = x.part.program[static_cast<int>(i)];
       if (x.states[i].phase != phase || is_local(op.kind)) continue;
       if (phase == Impl::Phase::waiting && x.states[i].needs_arrival && !x.arrived) continue;
-      return "rank " + std::to_string(op.peer) + " (" + describe(op) + ", " + std::to_string(x.states[i].bytes) +
-             " bytes)";
+      return "rank " + std::to_string(op.peer) + " (" + describe(op) + ", " +
+             std::to_string(x.states[i].bytes) + " bytes)";
     }
   }
   return "its caller";

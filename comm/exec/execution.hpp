@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "comm/exec/layout.hpp"
-#include "papfft/reducer.hpp"
 #include "comm/schedule/schedule.hpp"
 #include "comm/schedule/verify.hpp"
 #include "comm/transport/transport.hpp"
+#include "papfft/reducer.hpp"
 
 namespace papfft::comm {
 

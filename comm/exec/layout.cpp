@@ -9,10 +9,11 @@
 
 namespace papfft::comm {
 
-std::vector<std::size_t> cut(std::size_t bytes, int segments, std::size_t element_bytes, std::size_t head_bytes) {
+std::vector<std::size_t> cut(std::size_t bytes, int segments, std::size_t element_bytes,
+                             std::size_t head_bytes) {
   if (element_bytes == 0 || bytes % element_bytes != 0) {
-    throw std::invalid_argument("cut: " + std::to_string(bytes) + " bytes are no whole number of elements of " +
-                                std::to_string(element_bytes));
+    throw std::invalid_argument("cut: " + std::to_string(bytes) +
+                                " bytes are no whole number of elements of " + std::to_string(element_bytes));
   }
   const std::size_t elements = bytes / element_bytes;
   const auto parts = static_cast<std::size_t>(segments);

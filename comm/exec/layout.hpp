@@ -10,9 +10,9 @@ namespace papfft::comm {
 
 /// Where a rank's slots live. All three have Shape::slots() entries.
 struct Layout {
-  std::vector<std::size_t> bytes;                 ///< size of each slot; the same on all ranks
-  std::vector<const std::byte*> input;            ///< the caller's data, or nullptr; never written to
-  std::vector<std::byte*> output;                 ///< where the result is wanted, or nullptr
+  std::vector<std::size_t> bytes;       ///< size of each slot; the same on all ranks
+  std::vector<const std::byte*> input;  ///< the caller's data, or nullptr; never written to
+  std::vector<std::byte*> output;       ///< where the result is wanted, or nullptr
 };
 
 /// How an even vector of `bytes` is cut into `segments`: segment s is [cuts[s], cuts[s+1]), in whole elements.

@@ -49,10 +49,12 @@ Options Options::from_environment() {
     }
   }
   constexpr long long kDayMs = 86'400'000;
-  read_number("PAPFFT_NAP_US", 1, 1'000'000, [&](long long v) { o.longest_nap = std::chrono::microseconds(v); });
+  read_number("PAPFFT_NAP_US", 1, 1'000'000,
+              [&](long long v) { o.longest_nap = std::chrono::microseconds(v); });
   read_number("PAPFFT_SENDS", 1, 1024, [&](long long v) { o.sends_in_flight = static_cast<int>(v); });
   read_number("PAPFFT_RECEIVES", 1, 1024, [&](long long v) { o.receives_in_flight = static_cast<int>(v); });
-  read_number("PAPFFT_STUCK_MS", 0, kDayMs, [&](long long v) { o.stuck_after = std::chrono::milliseconds(v); });
+  read_number("PAPFFT_STUCK_MS", 0, kDayMs,
+              [&](long long v) { o.stuck_after = std::chrono::milliseconds(v); });
   read_number("PAPFFT_CHECK", 0, 1, [&](long long v) { o.check_arguments = v == 1; });
   read_number("PAPFFT_HEAD_BYTES", 1, std::numeric_limits<int>::max(),
               [&](long long v) { o.head_bytes = static_cast<std::size_t>(v); });

@@ -71,14 +71,16 @@ class MpiChannel final : public Channel {
   int isend(Rank target, int tag, std::span<const std::byte> data) override {
     const ByteType as(data.size());
     const int ticket = free_ticket({target, data.size(), false});
-    check_mpi(MPI_Isend(data.data(), as.count(), as.type(), target, tag, comm_, request(ticket)), what(ticket));
+    check_mpi(MPI_Isend(data.data(), as.count(), as.type(), target, tag, comm_, request(ticket)),
+              what(ticket));
     return ticket;
   }
 
   int irecv(Rank source, int tag, std::span<std::byte> data) override {
     const ByteType as(data.size());
     const int ticket = free_ticket({source, data.size(), true});
-    check_mpi(MPI_Irecv(data.data(), as.count(), as.type(), source, tag, comm_, request(ticket)), what(ticket));
+    check_mpi(MPI_Irecv(data.data(), as.count(), as.type(), source, tag, comm_, request(ticket)),
+              what(ticket));
     return ticket;
   }
 
@@ -124,8 +126,9 @@ class MpiChannel final : public Channel {
 
   std::string what(int ticket) const {
     const Message& m = messages_[static_cast<std::size_t>(ticket)];
-    return "rank " + std::to_string(rank_) + (m.receive ? " receiving " : " sending ") + std::to_string(m.bytes) +
-           " bytes " + (m.receive ? "from" : "to") + " rank " + std::to_string(m.peer);
+    return "rank " + std::to_string(rank_) + (m.receive ? " receiving " : " sending ") +
+           std::to_string(m.bytes) + " bytes " + (m.receive ? "from" : "to") + " rank " +
+           std::to_string(m.peer);
   }
 
   void check_size(int ticket, MPI_Status& status, const Message& message) const {

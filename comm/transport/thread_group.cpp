@@ -53,7 +53,8 @@ struct Mailbox {
 }  // namespace
 
 struct ThreadGroup::State {
-  State(int size_in, std::uint32_t seed_in) : size(size_in), seed(seed_in), mailboxes(static_cast<std::size_t>(size_in)) {}
+  State(int size_in, std::uint32_t seed_in)
+      : size(size_in), seed(seed_in), mailboxes(static_cast<std::size_t>(size_in)) {}
   int size;
   std::uint32_t seed;
   std::vector<Mailbox> mailboxes;
@@ -149,7 +150,8 @@ class ThreadTransport final : public Transport {
   [[nodiscard]] int ranks_on_host() const override { return group_.size; }
   [[nodiscard]] std::unique_ptr<Channel> open() override {
     const std::uint32_t count = ++opened_;
-    const std::uint32_t seed = group_.seed == 0 ? 0 : group_.seed * 7919U + count * 104729U + static_cast<std::uint32_t>(rank_) + 1U;
+    const std::uint32_t seed =
+        group_.seed == 0 ? 0 : group_.seed * 7919U + count * 104729U + static_cast<std::uint32_t>(rank_) + 1U;
     return std::make_unique<ThreadChannel>(group_, rank_, seed);
   }
 

@@ -91,17 +91,19 @@ class Collectives {
   /// recv[i] at the root becomes op over all ranks of send[i]; `recv` is ignored elsewhere, and may be `send`.
   /// If is_commutative<Op> is false, the ranks' values are combined in rank order.
   template <Element T, typename Op>
-    requires std::regular_invocable<const Op&, const T&, const T&>
-  void reduce(std::span<const T> send, std::span<T> recv, Op op, int root, std::string_view algorithm = "auto");
+  requires std::regular_invocable<const Op&, const T&, const T&>
+  void reduce(std::span<const T> send, std::span<T> recv, Op op, int root,
+              std::string_view algorithm = "auto");
 
   /// The untyped calls behind these; sizes are in bytes and must be whole numbers of elements.
-  void scatter_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes, int root,
-                     std::string_view algorithm);
-  void gather_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes, int root,
-                    std::string_view algorithm);
-  void bcast_bytes(std::span<std::byte> data, std::size_t element_bytes, int root, std::string_view algorithm);
-  void reduce_bytes(std::span<const std::byte> send, std::span<std::byte> recv, const Reducer& reducer, int root,
-                    std::string_view algorithm);
+  void scatter_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes,
+                     int root, std::string_view algorithm);
+  void gather_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes,
+                    int root, std::string_view algorithm);
+  void bcast_bytes(std::span<std::byte> data, std::size_t element_bytes, int root,
+                   std::string_view algorithm);
+  void reduce_bytes(std::span<const std::byte> send, std::span<std::byte> recv, const Reducer& reducer,
+                    int root, std::string_view algorithm);
 
   /// Returns on every rank after all have called it.
   void barrier();
@@ -118,8 +120,9 @@ class Collectives {
 namespace papfft::comm {
 
 template <Element T, typename Op>
-  requires std::regular_invocable<const Op&, const T&, const T&>
-void Collectives::reduce(std::span<const T> send, std::span<T> recv, Op op, int root, std::string_view algorithm) {
+requires std::regular_invocable<const Op&, const T&, const T&>
+void Collectives::reduce(std::span<const T> send, std::span<T> recv, Op op, int root,
+                         std::string_view algorithm) {
   const ElementReducer<T, Op> reducer(std::move(op), is_commutative<Op>);
   reduce_bytes(std::as_bytes(send), std::as_writable_bytes(recv), reducer, root, algorithm);
 }

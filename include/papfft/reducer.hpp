@@ -14,7 +14,8 @@ class Reducer {
   Reducer& operator=(const Reducer&) = default;
   virtual ~Reducer() = default;
   /// out[i] = left[i] (+) right[i] for `bytes` / element_bytes() elements; out may be left or right itself.
-  virtual void combine(const std::byte* left, const std::byte* right, std::byte* out, std::size_t bytes) const = 0;
+  virtual void combine(const std::byte* left, const std::byte* right, std::byte* out,
+                       std::size_t bytes) const = 0;
   [[nodiscard]] virtual std::size_t element_bytes() const = 0;
   [[nodiscard]] virtual bool commutative() const = 0;
 };
@@ -25,7 +26,8 @@ class ElementReducer final : public Reducer {
  public:
   ElementReducer(Op op, bool commutative) : op_(std::move(op)), commutative_(commutative) {}
 
-  void combine(const std::byte* left, const std::byte* right, std::byte* out, std::size_t bytes) const override {
+  void combine(const std::byte* left, const std::byte* right, std::byte* out,
+               std::size_t bytes) const override {
     // By memcpy, as staged bytes hold no T by the language's rules and need not be aligned for one.
     for (std::size_t at = 0; at < bytes; at += sizeof(T)) {
       T a;

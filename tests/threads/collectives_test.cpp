@@ -157,7 +157,8 @@ INSTANTIATE_TEST_SUITE_P(Groups, OnThreads,
                                          Case{4, 17, 3}, Case{5, 20000, 4}, Case{7, 3, 5}, Case{8, 70001, 6},
                                          Case{13, 129, 7}),
                          [](const auto& test) {
-                           return "P" + std::to_string(test.param.ranks) + "_n" + std::to_string(test.param.elements);
+                           return "P" + std::to_string(test.param.ranks) + "_n" +
+                                  std::to_string(test.param.elements);
                          });
 
 TEST(Collectives, RunInPlace) {
@@ -229,8 +230,9 @@ TEST(Collectives, DisagreeingArgumentsAreFoundOnEveryRankBeforeTheData) {
       comm.bcast<char>(data, comm.rank() == 2 ? 1 : 0);
     } catch (const MismatchError& e) {
       ++thrown;
-      EXPECT_STREQ(e.what(), "the ranks do not agree: rank 0 calls bcast bnom, root 0, 8 bytes in elements of 1; "
-                             "rank 2 calls bcast bnom, root 1, 8 bytes in elements of 1");
+      EXPECT_STREQ(e.what(),
+                   "the ranks do not agree: rank 0 calls bcast bnom, root 0, 8 bytes in elements of 1; "
+                   "rank 2 calls bcast bnom, root 1, 8 bytes in elements of 1");
     }
     comm.barrier();
   });
@@ -258,7 +260,8 @@ TEST(Collectives, AStuckCallSaysWhoWaitsForWhom) {
     }
   });
   ASSERT_EQ(spoken.size(), 1U);
-  EXPECT_THAT(spoken[0], HasSubstr("rank 1 waits for rank 0 (recv <-0 [0,1), 80 bytes) in call 1, bcast bnom, root 0"));
+  EXPECT_THAT(spoken[0],
+              HasSubstr("rank 1 waits for rank 0 (recv <-0 [0,1), 80 bytes) in call 1, bcast bnom, root 0"));
   EXPECT_THAT(spoken[0], HasSubstr("rank 3 waits for rank 2"));
   EXPECT_THAT(spoken[0], HasSubstr("not in a stuck call: rank 0"));
 }
