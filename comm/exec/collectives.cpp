@@ -191,6 +191,7 @@ Collectives::Collectives(Collectives&&) noexcept = default;
 
 int Collectives::rank() const { return impl_->transport.rank(); }
 int Collectives::size() const { return impl_->transport.size(); }
+int Collectives::ranks_on_host() const { return impl_->transport.ranks_on_host(); }
 const Options& Collectives::options() const { return impl_->options; }
 const CallStatistics& Collectives::last_call() const { return impl_->last; }
 

@@ -67,6 +67,8 @@ class Collectives {
 
   [[nodiscard]] int rank() const;
   [[nodiscard]] int size() const;
+  /// How many ranks of the group share this rank's host.
+  [[nodiscard]] int ranks_on_host() const;
   [[nodiscard]] const Options& options() const;
   [[nodiscard]] const CallStatistics& last_call() const;
 

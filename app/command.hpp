@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace papfft::app {
+
+/// What to run once the command line has been read; returns the exit code.
+using Action = std::function<int()>;
+
+/// Each command declares its options on `app` and gives the action to run; app/<command>.cpp has one each.
+/// `action` is set when the command was chosen.
+void add_transform(CLI::App& app, Action& action);
+void add_spectrogram(CLI::App& app, Action& action);
+void add_algorithms(CLI::App& app, Action& action);
+void add_schedule(CLI::App& app, Action& action);
+void add_info(CLI::App& app, Action& action);
+
+/// The whole command line as it was typed, for the check that all ranks were started alike.
+[[nodiscard]] const std::string& command_line();
+
+}  // namespace papfft::app

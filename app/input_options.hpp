@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/io/source.hpp"
+
+namespace papfft::app {
+
+/// Where a job's samples come from and its results go to; the same in all jobs.
+struct InputOptions {
+  std::string in;
+  std::vector<std::string> out;
+  std::string raw_type;  ///< --format
+  std::string precision = "double";
+  std::optional<unsigned> channel;
+
+  void declare(CLI::App& app, const std::string& formats_out);
+  /// @throws UsageError  a --format or --precision that is not known; io::DataError
+  [[nodiscard]] std::unique_ptr<io::Source> open() const;
+  /// Before the work: can each output be written, in a known format? @throws io::OutputError
+  void check_outputs() const;
+};
+
+}  // namespace papfft::app

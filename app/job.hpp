@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/exit_code.hpp"
+#include "papfft/collectives.hpp"
+
+namespace papfft::app {
+
+/// Rank of this process as the launcher told it, before MPI is started; 0 when started alone.
+[[nodiscard]] int launched_rank();
+
+/// The ranks of one command: MPI when a launcher started us (mpirun, srun), else this process alone.
+class Job {
+ public:
+  /// Collective. @throws comm::TransportError
+  explicit Job(const comm::Options& options);
+  ~Job();
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  [[nodiscard]] comm::Collectives& comm() { return *comm_; }
+  [[nodiscard]] int rank() const { return comm_->rank(); }
+  [[nodiscard]] int size() const { return comm_->size(); }
+  [[nodiscard]] bool is_root() const { return rank() == 0; }
+
+  /// Runs `work` on the root, then tells all ranks how it went. Collective.
+  /// @throws Quit on every rank, if `work` threw; the root has then printed the one line.
+  void at_root(const std::function<void()>& work);
+
+  /// Collective. @throws Quit on every rank, if `command_line` is not the same on all.
+  void check_command_line(const std::string& command_line);
+
+  /// The root's value on every rank; trivially copyable types.
+  template <typename Value>
+  [[nodiscard]] Value from_root(Value value) {
+    comm_->bcast<Value>(std::span(&value, 1), 0, bcast_algorithm);
+    return value;
+  }
+
+  std::string bcast_algorithm = "auto";
+
+ private:
+  struct Mpi;
+  std::unique_ptr<Mpi> mpi_;  // empty when alone
+  std::unique_ptr<comm::Transport> alone_;
+  std::unique_ptr<comm::Collectives> comm_;
+};
+
+/// Starts the ranks, checks that all have the same command line, and runs `body` on each.
+/// @param bcast  algorithm of the job's own small broadcasts
+/// @return the exit code
+[[nodiscard]] int run_job(const comm::Options& options, const std::string& bcast,
+                          const std::function<void(Job&)>& body);
+
+/// Prints what an exception says, in one line, and gives the exit code that it stands for.
+[[nodiscard]] int report_exception(const std::exception_ptr& error);
+
+/// Ends all ranks at once with `code`, if there are others; else returns.
+void abort_job(int code);
+
+}  // namespace papfft::app

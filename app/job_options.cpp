@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "app/job_options.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "comm/exec/wait.hpp"
+#include "comm/schedule/registry.hpp"
+
+namespace papfft::app {
+
+void JobOptions::declare(CLI::App& app) {
+  const char* const group = "Job";
+  app.add_option("--threads", threads,
+                 "OpenMP threads per rank; 0: OMP_NUM_THREADS, or the rank's share of the cores")
+      ->envname("PAPFFT_THREADS")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str()
+      ->group(group);
+  const auto algorithm = [&](const char* option, std::string& value, const char* variable, const char* what) {
+    app.add_option(option, value, std::string("algorithm of the ") + what + " (see: papfft algorithms)")
+        ->envname(variable)
+        ->capture_default_str()
+        ->group(group);
+  };
+  algorithm("--scatter", scatter, "PAPFFT_SCATTER", "scatter");
+  algorithm("--gather", gather, "PAPFFT_GATHER", "gather");
+  algorithm("--bcast", bcast, "PAPFFT_BCAST", "broadcast");
+  algorithm("--reduce", reduce, "PAPFFT_REDUCE", "reduction");
+  app.add_option("--wait", wait, "what a waiting rank does with its core: spin, yield, nap or auto")
+      ->envname("PAPFFT_WAIT")
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--stuck-after", stuck_after_s,
+                 "seconds without progress after which the job is ended; 0: never")
+      ->envname("PAPFFT_STUCK_AFTER")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str()
+      ->group(group);
+  app.add_option("--progress", progress, "show progress on stderr: auto (on a terminal), always or never")
+      ->envname("PAPFFT_PROGRESS")
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag("-q,--quiet", quiet, "print nothing but errors")->group(group);
+  app.add_flag("--stats", stats, "print where the time went, and whether sharing paid")->group(group);
+  app.add_option("--json", json, "write the same as JSON to this file")->group(group);
+}
+
+comm::Options JobOptions::to_comm_options() const {
+  const auto known = [](comm::Operation operation, const std::string& name) {
+    if (name != "auto") (void)comm::find_algorithm(operation, name);
+  };
+  known(comm::Operation::scatter, scatter);
+  known(comm::Operation::gather, gather);
+  known(comm::Operation::bcast, bcast);
+  known(comm::Operation::reduce, reduce);
+  (void)parse_progress(progress);
+  comm::Options options = comm::Options::from_environment();
+  options.wait = comm::parse_wait_policy(wait);
+  options.stuck_after = std::chrono::milliseconds(std::llround(stuck_after_s * 1000));
+  return options;
+}
+
+void JobOptions::apply_threads(int ranks_here) const {
+  if (threads > 0) {
+    omp_set_num_threads(threads);
+  } else if (std::getenv("OMP_NUM_THREADS") == nullptr) {
+    omp_set_num_threads(std::max(1, comm::available_cores() / std::max(1, ranks_here)));
+  }
+}
+
+Progress JobOptions::make_progress(bool is_root, std::string what) const {
+  return {is_root ? parse_progress(progress) : Progress::When::never, quiet, std::move(what)};
+}
+
+}  // namespace papfft::app

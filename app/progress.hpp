@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace papfft::app {
+
+/// A line on stderr that says how far a job is: `transform  3/10  30 %`, rewritten in place on a terminal.
+class Progress {
+ public:
+  enum class When { automatic, always, never };
+
+  /// @param when  automatic: only if stderr is a terminal of known width (a launcher may pretend one).
+  Progress(When when, bool quiet, std::string what);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Shown at most ten times a second, and at the end.
+  void show(std::size_t done, std::size_t total);
+
+ private:
+  bool shows_;
+  bool in_place_;  // a terminal: rewrite the line
+  bool open_ = false;
+  std::string what_;
+  std::chrono::steady_clock::time_point last_{};
+};
+
+/// @throws std::invalid_argument unless auto, always or never.
+[[nodiscard]] Progress::When parse_progress(const std::string& name);
+
+}  // namespace papfft::app

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+// papfft spectrogram: short-time spectra of a recording; each rank takes a stretch of it.
+#include "fft/spectrogram.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+
+#include "app/command.hpp"
+#include "app/input_options.hpp"
+#include "app/io/writer.hpp"
+#include "app/job.hpp"
+#include "app/job_options.hpp"
+#include "app/report/plot.hpp"
+#include "app/run_report.hpp"
+
+namespace papfft::app {
+
+namespace {
+
+struct SpectrogramOptions {
+  JobOptions job;
+  InputOptions io;
+  std::size_t nperseg = 256;
+  std::optional<std::size_t> noverlap;
+  std::string window = "tukey";
+  double alpha = 0.25;
+  std::string scaling = "density";
+  std::string detrend = "constant";
+  std::string mode = "psd";
+  double rate_hz = 0;  ///< 0: the file's, or 1
+  bool log_frequency = false;
+};
+
+struct Plan {
+  std::uint64_t samples = 0;
+  std::uint64_t frames = 0;
+  double rate_hz = 1;
+  std::int64_t is_complex = 0;
+};
+
+template <typename T>
+class SpectrogramJob {
+ public:
+  using Complex = std::complex<T>;
+
+  SpectrogramJob(Job& job, const SpectrogramOptions& options) : job_(job), options_(options) {
+    settings_ = {.window = fft::parse_window(options.window),
+                 .tukey_alpha = options.alpha,
+                 .nperseg = options.nperseg,
+                 .noverlap = options.noverlap.value_or(options.nperseg / 8),
+                 .scaling = options.scaling == "density" ? fft::Scaling::density : fft::Scaling::spectrum,
+                 .detrend = options.detrend == "constant" ? fft::Detrend::constant : fft::Detrend::none,
+                 .mode = options.mode == "psd" ? fft::SpectrogramMode::psd : fft::SpectrogramMode::magnitude};
+  }
+
+  void run() {
+    job_.at_root([&] { prepare(); });
+    plan_ = job_.from_root(plan_);
+    settings_.sample_rate_hz = plan_.rate_hz;
+    if (plan_.is_complex != 0) {
+      compute<Complex>(complex_in_);
+    } else {
+      compute<T>(real_in_);
+    }
+    const double compute_s = largest_at_root(job_, compute_s_, options_.job.reduce);
+    job_.at_root([&] {
+      finish_report(compute_s);
+      write();
+    });
+  }
+
+ private:
+  [[nodiscard]] fft::Framing framing() const {
+    return {plan_.samples, settings_.nperseg, settings_.noverlap};
+  }
+
+  void prepare() {
+    options_.io.check_outputs();
+    if (!options_.job.json.empty()) io::check_writable(options_.job.json);
+    const std::unique_ptr<io::Source> source = options_.io.open();
+    const io::SignalInfo& info = source->info();
+    if (info.rows != 1) {
+      throw UsageError(
+          fmt::format("{}: a spectrogram shows one vector, and there are {}", source->name(), info.rows));
+    }
+    plan_.is_complex = info.is_complex ? 1 : 0;
+    plan_.rate_hz = options_.rate_hz > 0      ? options_.rate_hz
+                    : info.sample_rate_hz > 0 ? info.sample_rate_hz
+                                              : 1;
+    knows_rate_ = options_.rate_hz > 0 || info.sample_rate_hz > 0;
+    timed(report_, "read", [&] {
+      if (info.is_complex) {
+        complex_in_ = io::read_all<Complex>(*source);
+        report_.non_finite = io::count_non_finite<Complex>(complex_in_);
+      } else {
+        real_in_ = io::read_all<T>(*source);
+        report_.non_finite = io::count_non_finite<T>(real_in_);
+      }
+    });
+    if (report_.non_finite > 0) {
+      fmt::print(stderr, "papfft: note: {} of the samples in {} are not finite\n", report_.non_finite,
+                 source->name());
+    }
+    plan_.samples = info.is_complex ? complex_in_.size() : real_in_.size();
+    plan_.frames = framing().frames();
+    if (plan_.frames == 0) {
+      throw UsageError(fmt::format("{}: {} samples are shorter than a frame; what would work: --nperseg {}",
+                                   source->name(), plan_.samples, plan_.samples));
+    }
+    if (plan_.frames < static_cast<std::uint64_t>(job_.size())) {
+      throw UsageError(
+          fmt::format("{}: {} frames for {} ranks; what would work: {} ranks, or a smaller --nperseg",
+                      source->name(), plan_.frames, job_.size(), plan_.frames));
+    }
+  }
+
+  /// Every rank gets as many frames (the last ones' may lie beyond the end), as samples with the overlap.
+  template <typename Sample>
+  void compute(const std::vector<Sample>& whole) {
+    const auto p = static_cast<std::uint64_t>(job_.size());
+    const std::uint64_t share = (plan_.frames + p - 1) / p;
+    const std::uint64_t block = framing().samples_spanned(0, share);
+    const auto frames_of = [&](std::uint64_t rank) {
+      return std::min(plan_.frames, (rank + 1) * share) - std::min(plan_.frames, rank * share);
+    };
+    fft::Spectrogram<T> spectrogram(settings_);
+    bins_ = plan_.is_complex != 0 ? spectrogram.complex_bins() : spectrogram.real_bins();
+
+    std::vector<Sample> blocks;
+    if (job_.is_root()) {
+      timed(report_, "split", [&] {
+        blocks.resize(p * block);
+        for (std::uint64_t r = 0; r < p; ++r) {
+          const std::uint64_t first =
+              std::min<std::uint64_t>(whole.size(), framing().first_sample(r * share));
+          const std::uint64_t count = std::min<std::uint64_t>(block, whole.size() - first);
+          std::copy_n(whole.data() + first, count, blocks.data() + r * block);
+        }
+      });
+    }
+    std::vector<Sample> mine(block);
+    timed(report_, "scatter", [&] { job_.comm().scatter<Sample>(blocks, mine, 0, options_.job.scatter); });
+    std::vector<T> result(share * bins_);
+    const std::uint64_t my_frames = frames_of(static_cast<std::uint64_t>(job_.rank()));
+    Progress progress = options_.job.make_progress(job_.is_root(), "spectrogram");
+    const auto start = std::chrono::steady_clock::now();
+    spectrogram.process(std::span<const Sample>(mine), my_frames, result.data());
+    compute_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report_.phases_s.emplace_back("compute", compute_s_);
+    compute_phase_ = report_.phases_s.size() - 1;
+    progress.show(my_frames, my_frames);
+    if (job_.is_root()) values_.resize(p * share * bins_);
+    timed(report_, "gather", [&] { job_.comm().gather<T>(result, values_, 0, options_.job.gather); });
+    if (!job_.is_root()) return;
+    values_.resize(plan_.frames * bins_);
+    report_.bytes_out = (p - 1) * block * sizeof(Sample);
+    report_.bytes_back = (p - 1) * share * bins_ * sizeof(T);
+    if (options_.job.stats || !options_.job.json.empty()) {
+      std::vector<T> again(values_.size());
+      report_.single_process_s = least_seconds(
+          [&] { spectrogram.process(std::span<const Sample>(whole), plan_.frames, again.data()); });
+    }
+  }
+
+  void finish_report(double compute_s) {
+    report_.command = "spectrogram";
+    report_.ranks = job_.size();
+    report_.threads = omp_get_max_threads();
+    report_.phases_s[compute_phase_].second = compute_s;
+    report_.shared_work_s = compute_s;
+    for (const auto& [name, seconds] : report_.phases_s) {
+      if (name == "split") report_.shared_work_s += seconds;
+    }
+    report_.summary = fmt::format(
+        "spectrogram of {} {} samples: {} frames of {} ({} overlapping), {} bins, {} precision, {} rank{} "
+        "with {} "
+        "thread{}: scatter {}, gather {}",
+        plan_.samples, plan_.is_complex != 0 ? "complex" : "real", plan_.frames, settings_.nperseg,
+        settings_.noverlap, bins_, options_.io.precision, job_.size(), job_.size() == 1 ? "" : "s",
+        report_.threads, report_.threads == 1 ? "" : "s", options_.job.scatter, options_.job.gather);
+    report_.settings = {{"samples", plan_.samples},
+                        {"frames", plan_.frames},
+                        {"bins", bins_},
+                        {"nperseg", settings_.nperseg},
+                        {"noverlap", settings_.noverlap},
+                        {"window", options_.window},
+                        {"scaling", options_.scaling},
+                        {"detrend", options_.detrend},
+                        {"mode", options_.mode},
+                        {"sample_rate_hz", plan_.rate_hz},
+                        {"precision", options_.io.precision},
+                        {"scatter", options_.job.scatter},
+                        {"gather", options_.job.gather}};
+  }
+
+  [[nodiscard]] std::vector<double> frequencies_hz() const {
+    const fft::Spectrogram<T> spectrogram(settings_);
+    std::vector<double> result(bins_);
+    for (std::size_t k = 0; k < bins_; ++k) {
+      result[k] = plan_.is_complex != 0 ? spectrogram.complex_bin_hz(k) : spectrogram.real_bin_hz(k);
+    }
+    return result;
+  }
+
+  void write() {
+    timed(report_, "write", [&] {
+      for (const std::string& path : options_.io.out) write_as(path);
+    });
+    if (options_.job.stats && !options_.job.quiet) report_.print();
+    if (!options_.job.json.empty()) report_.write_json(options_.job.json);
+  }
+
+  void write_as(const std::string& path) {
+    const std::span<const T> all(values_);
+    switch (io::format_of(path)) {
+      case io::OutputFormat::npy:
+        io::write_npy<T>(path, all, plan_.frames);
+        return;
+      case io::OutputFormat::raw:
+        io::write_raw<T>(path, all);
+        return;
+      case io::OutputFormat::csv: {
+        const std::vector<double> axis = frequencies_hz();
+        io::write_csv<T>(path, all, io::CsvAxis{knows_rate_ ? "frequency_hz" : "cycles_per_sample", axis},
+                         plan_.frames);
+        return;
+      }
+      case io::OutputFormat::png:
+        draw(path, report::Format::png);
+        return;
+      case io::OutputFormat::svg:
+        draw(path, report::Format::svg);
+        return;
+    }
+  }
+
+  void draw(const std::string& path, report::Format format) {
+    // Row = frequency from the lowest on, column = frame.
+    std::vector<float> levels_db(bins_ * plan_.frames);
+    const std::size_t shift =
+        plan_.is_complex != 0 ? (bins_ + 1) / 2 : 0;  // the first negative frequency's bin
+    const double decibel = settings_.mode == fft::SpectrogramMode::psd ? 10 : 20;
+    for (std::size_t f = 0; f < plan_.frames; ++f) {
+      for (std::size_t k = 0; k < bins_; ++k) {
+        const auto value = static_cast<double>(values_[f * bins_ + (k + shift) % bins_]);
+        levels_db[k * plan_.frames + f] = static_cast<float>(decibel * std::log10(value));
+      }
+    }
+    const fft::Framing cut = framing();
+    const double step_s = static_cast<double>(cut.hop()) / plan_.rate_hz;
+    const double first_s = static_cast<double>(settings_.nperseg) / 2 / plan_.rate_hz - step_s / 2;
+    const double bin_hz = plan_.rate_hz / static_cast<double>(settings_.nperseg);
+    const double lowest_hz = plan_.is_complex != 0 ? -plan_.rate_hz / 2 : 0;
+    report::HeatMap map;
+    map.values = report::MatrixView(levels_db, bins_, plan_.frames);
+    map.x = {.label = "Time", .unit = knows_rate_ ? "s" : "samples"};
+    map.x_edges = {first_s, first_s + static_cast<double>(plan_.frames) * step_s};
+    map.y = {.label = "Frequency",
+             .unit = knows_rate_ ? "Hz" : "cycles/sample",
+             .scale = options_.log_frequency ? report::Scale::log : report::Scale::linear};
+    map.y_edges = {lowest_hz - bin_hz / 2, lowest_hz + (static_cast<double>(bins_) - 0.5) * bin_hz};
+    if (plan_.is_complex == 0) map.y.range = {options_.log_frequency ? bin_hz : 0.0, plan_.rate_hz / 2};
+    map.color = {
+        .label = settings_.scaling == fft::Scaling::density ? "Power density" : "Power",
+        .unit = settings_.scaling == fft::Scaling::density ? (knows_rate_ ? "dB re 1/Hz" : "dB") : "dB"};
+    io::AtomicFile file(path);
+    file.write(report::draw(map, {.title = options_.io.in}, format).bytes);
+    file.commit();
+  }
+
+  Job& job_;
+  const SpectrogramOptions& options_;
+  fft::SpectrogramSettings settings_;
+  Plan plan_;
+  RunReport report_;
+  bool knows_rate_ = false;
+  std::size_t bins_ = 0;
+  std::size_t compute_phase_ = 0;
+  double compute_s_ = 0;
+  std::vector<T> real_in_;
+  std::vector<Complex> complex_in_;
+  std::vector<T> values_;
+};
+
+int run_spectrogram(const SpectrogramOptions& options) {
+  if (options.noverlap && *options.noverlap >= options.nperseg) {
+    throw UsageError(
+        fmt::format("--noverlap {} must be below --nperseg {}", *options.noverlap, options.nperseg));
+  }
+  (void)fft::parse_window(options.window);
+  return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
+    options.job.apply_threads(job.comm().ranks_on_host());
+    if (options.io.precision == "float") {
+      SpectrogramJob<float>(job, options).run();
+    } else {
+      SpectrogramJob<double>(job, options).run();
+    }
+  });
+}
+
+}  // namespace
+
+void add_spectrogram(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<SpectrogramOptions>();
+  CLI::App* command =
+      app.add_subcommand("spectrogram", "short-time spectra of a recording, as numbers or as a picture");
+  options->io.declare(*command, "a picture .png/.svg, or .npy (frames x bins), .raw/.bin, .csv");
+  command->add_option("--nperseg", options->nperseg, "samples per frame")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--noverlap", options->noverlap,
+                      "samples that neighbouring frames share (default: nperseg/8)");
+  command->add_option("--window", options->window, "boxcar, hann, hamming, blackman or tukey")
+      ->capture_default_str();
+  command->add_option("--alpha", options->alpha, "tapered share of the tukey window")->capture_default_str();
+  command->add_option("--scaling", options->scaling, "density (per Hz) or spectrum")
+      ->check(CLI::IsMember({"density", "spectrum"}))
+      ->capture_default_str();
+  command->add_option("--detrend", options->detrend, "constant (subtract each frame's mean) or none")
+      ->check(CLI::IsMember({"constant", "none"}))
+      ->capture_default_str();
+  command->add_option("--mode", options->mode, "psd or magnitude")
+      ->check(CLI::IsMember({"psd", "magnitude"}))
+      ->capture_default_str();
+  command->add_option("--rate", options->rate_hz, "sample rate in Hz, where the file does not tell")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--log-frequency", options->log_frequency,
+                    "logarithmic frequency axis in pictures of real samples");
+  options->job.declare(*command);
+  command->footer(
+      "Examples:\n"
+      "  papfft spectrogram bell.flac -o bell.png\n"
+      "  mpirun -n 4 papfft spectrogram bell.flac --nperseg 1024 --noverlap 768 --window hann -o bell.npy -o "
+      "bell.png\n"
+      "  papfft spectrogram iq.sigmf-meta --nperseg 512 -o iq.svg\n"
+      "The numbers are those of scipy.signal.spectrogram (transposed: one row per frame).\n"
+      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication.");
+  command->callback([&action, options] { action = [options] { return run_spectrogram(*options); }; });
+}
+
+}  // namespace papfft::app

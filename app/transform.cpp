@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: MIT
+// papfft transform: the spectrum of a recording, one vector shared by all ranks.
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numeric>
+
+#include "app/command.hpp"
+#include "app/input_options.hpp"
+#include "app/io/writer.hpp"
+#include "app/job.hpp"
+#include "app/job_options.hpp"
+#include "app/report/plot.hpp"
+#include "app/run_report.hpp"
+#include "fft/parallel_fft.hpp"
+
+namespace papfft::app {
+
+namespace {
+
+struct TransformOptions {
+  JobOptions job;
+  InputOptions io;
+  bool inverse = false;
+  bool real = false;
+  bool full = false;
+  bool batch = false;
+  std::uint64_t length = 0;
+  std::string engine = "auto";
+};
+
+/// What the root finds out and every rank must know. Without padding: it is sent as bytes.
+struct Plan {
+  std::uint64_t length = 0;  ///< N
+  std::uint64_t rows = 1;
+  std::int32_t real_in = 0;     ///< real samples come in (forward)
+  std::int32_t real_out = 0;    ///< real samples go out (inverse)
+  std::int32_t split_real = 0;  ///< shared at half the cost; else as complex vectors
+  std::int32_t shared = 0;      ///< engine dif; else the root computes alone
+};
+
+std::string lengths_that_work(std::uint64_t length, bool real, int ranks) {
+  const std::uint64_t unit = static_cast<std::uint64_t>(ranks) * (real ? 2 : 1);
+  const std::uint64_t below = length / unit * unit;
+  std::string text = below > 0
+                         ? fmt::format("--length {} (cut) or {} (padded with zeros)", below, below + unit)
+                         : fmt::format("--length {} (padded with zeros)", unit);
+  for (int p = ranks - 1; p > 1; --p) {
+    if (length % static_cast<std::uint64_t>(p) == 0) return text + fmt::format(", {} ranks", p);
+  }
+  return text + ", or one rank";
+}
+
+/// Rows of samples, Sample being T or complex<T>, in and out; at the root.
+template <typename T>
+class TransformJob {
+ public:
+  using Complex = std::complex<T>;
+
+  TransformJob(Job& job, const TransformOptions& options) : job_(job), options_(options) {}
+
+  void run() {
+    job_.at_root([&] { prepare(); });
+    plan_ = job_.from_root(plan_);
+    transform();
+    const double compute_s = largest_at_root(job_, times_.compute_s, options_.job.reduce);
+    job_.at_root([&] {
+      finish_report(compute_s);
+      write();
+    });
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t bins() const { return plan_.length / 2 + 1; }
+  [[nodiscard]] std::uint64_t row_in() const { return plan_.real_out != 0 ? bins() : plan_.length; }
+  [[nodiscard]] std::uint64_t row_out() const { return plan_.real_in != 0 ? bins() : plan_.length; }
+
+  void prepare() {
+    options_.io.check_outputs();
+    if (!options_.job.json.empty()) io::check_writable(options_.job.json);
+    const std::unique_ptr<io::Source> source = options_.io.open();
+    const io::SignalInfo& info = source->info();
+    rate_hz_ = info.sample_rate_hz;
+    two_dimensional_ = info.two_dimensional;
+    if (options_.real && !options_.inverse && info.is_complex) {
+      throw UsageError(source->name() + ": --real, but the samples are complex");
+    }
+    plan_.real_in = !options_.inverse && !info.is_complex && !options_.full ? 1 : 0;
+    plan_.real_out = options_.inverse && options_.real ? 1 : 0;
+    timed(report_, "read", [&] {
+      if (plan_.real_in != 0) {
+        real_in_ = io::read_all<T>(*source);
+        report_.non_finite = io::count_non_finite<T>(real_in_);
+      } else {
+        complex_in_ = io::read_all<Complex>(*source);
+        report_.non_finite = io::count_non_finite<Complex>(complex_in_);
+      }
+    });
+    if (report_.non_finite > 0) {
+      fmt::print(stderr, "papfft: note: {} of the samples in {} are not finite\n", report_.non_finite,
+                 source->name());
+    }
+    shape_rows(info.rows, source->name());
+    choose_engine(source->name());
+  }
+
+  /// Cuts or pads the rows to the asked length.
+  void shape_rows(std::uint64_t rows, const std::string& name) {
+    const std::uint64_t total = plan_.real_in != 0 ? real_in_.size() : complex_in_.size();
+    std::uint64_t have = total / rows;
+    const bool half = plan_.real_out != 0;
+    plan_.length = options_.length > 0 ? options_.length
+                   : half              ? std::max<std::uint64_t>(1, 2 * (have - 1))
+                                       : have;
+    if (options_.batch) {
+      if (rows > 1)
+        throw UsageError(name + ": --batch cuts one vector into many, and this file has rows of its own");
+      if (options_.length == 0) throw UsageError("--batch needs --length: how long each vector is");
+      if (total % row_in() != 0) {
+        const std::uint64_t whole = total / row_in();
+        throw UsageError(
+            fmt::format("{}: {} samples are {} vectors of {} and {} more; a --length that works: {}", name,
+                        total, whole, row_in(), total % row_in(), std::gcd(total, row_in())));
+      }
+      rows = total / row_in();
+      have = row_in();
+    }
+    plan_.rows = rows;
+    const std::uint64_t want = row_in();
+    if (want == have) return;
+    if (plan_.real_in != 0) {
+      real_in_ = resized(real_in_, rows, have, want);
+    } else {
+      complex_in_ = resized(complex_in_, rows, have, want);
+    }
+  }
+
+  template <typename Sample>
+  static std::vector<Sample> resized(const std::vector<Sample>& samples, std::uint64_t rows,
+                                     std::uint64_t have, std::uint64_t want) {
+    std::vector<Sample> result(rows * want);
+    for (std::uint64_t r = 0; r < rows; ++r) {
+      std::copy_n(samples.data() + r * have, std::min(have, want), result.data() + r * want);
+    }
+    return result;
+  }
+
+  void choose_engine(const std::string& name) {
+    if (options_.engine == "fftw" || (options_.engine == "auto" && job_.size() == 1)) return;
+    const bool real = plan_.real_in != 0 || plan_.real_out != 0;
+    plan_.split_real = real && fft::can_share(plan_.length, true, job_.size()) ? 1 : 0;
+    if (plan_.split_real == 0 && !fft::can_share(plan_.length, false, job_.size())) {
+      throw UsageError(
+          fmt::format("{}: a vector of {} samples cannot be shared by {} ranks; what would work: {}", name,
+                      plan_.length, job_.size(), lengths_that_work(plan_.length, real, job_.size())));
+    }
+    plan_.shared = 1;
+  }
+
+  void transform() {
+    const bool complex_path = plan_.split_real == 0;
+    if (job_.is_root()) {
+      if (plan_.real_out != 0) {
+        real_out_.resize(plan_.rows * row_out());
+      } else {
+        complex_out_.resize(plan_.rows * row_out());
+      }
+    }
+    Progress progress = options_.job.make_progress(job_.is_root(), "transform");
+    if (plan_.shared == 0) {
+      if (job_.is_root()) compute_alone(progress);
+      return;
+    }
+    fft::ParallelFft<T> parallel(job_.comm(), {.length = plan_.length,
+                                               .direction = direction(),
+                                               .real = plan_.split_real != 0,
+                                               .scatter = options_.job.scatter,
+                                               .gather = options_.job.gather});
+    for (std::uint64_t row = 0; row < plan_.rows; ++row) {
+      if (complex_path) {
+        through_complex(row, [&](const Complex* in, Complex* out) { parallel.execute(in, out); });
+      } else if (plan_.real_out != 0) {
+        parallel.execute(at(complex_in_, row * row_in()), at(real_out_, row * row_out()));
+      } else {
+        parallel.execute(at(real_in_, row * row_in()), at(complex_out_, row * row_out()));
+      }
+      progress.show(row + 1, plan_.rows);
+    }
+    times_ = parallel.times();
+  }
+
+  template <typename Sample>
+  static Sample* at(std::vector<Sample>& samples, std::uint64_t offset) {
+    return samples.empty() ? nullptr : samples.data() + offset;  // elsewhere than at the root there are none
+  }
+
+  [[nodiscard]] fft::Direction direction() const {
+    return options_.inverse ? fft::Direction::inverse : fft::Direction::forward;
+  }
+
+  /// A row by a complex transform of the same length, whatever comes in and goes out.
+  template <typename Execute>
+  void through_complex(std::uint64_t row, Execute execute) {
+    if (plan_.real_in == 0 && plan_.real_out == 0) {
+      execute(at(complex_in_, row * row_in()), at(complex_out_, row * row_out()));
+      return;
+    }
+    std::vector<Complex> in;
+    std::vector<Complex> out;
+    if (job_.is_root()) {
+      in.resize(plan_.length);
+      out.resize(plan_.length);
+      if (plan_.real_in != 0) {
+        std::copy_n(real_in_.data() + row * row_in(), plan_.length, in.begin());
+      } else {  // the other half of the spectrum is the conjugate of this one
+        const Complex* half = complex_in_.data() + row * row_in();
+        std::copy_n(half, bins(), in.begin());
+        for (std::uint64_t k = bins(); k < plan_.length; ++k) in[k] = std::conj(half[plan_.length - k]);
+        in[0] = in[0].real();
+        if (plan_.length % 2 == 0) in[bins() - 1] = in[bins() - 1].real();
+      }
+    }
+    execute(in.data(), out.data());
+    if (!job_.is_root()) return;
+    if (plan_.real_in != 0) {
+      std::copy_n(out.begin(), bins(), complex_out_.begin() + static_cast<std::ptrdiff_t>(row * row_out()));
+    } else {
+      std::ranges::transform(out, real_out_.begin() + static_cast<std::ptrdiff_t>(row * row_out()),
+                             [](const Complex& z) { return z.real(); });
+    }
+  }
+
+  /// The root's own FFTW on one process; also what --stats compares with.
+  void compute_alone(Progress& progress) {
+    timed(report_, "compute", [&] {
+      const auto one = one_process();
+      for (std::uint64_t row = 0; row < plan_.rows; ++row) {
+        one(row);
+        progress.show(row + 1, plan_.rows);
+      }
+    });
+  }
+
+  std::function<void(std::uint64_t)> one_process() {
+    const T scale = options_.inverse ? T(1) / static_cast<T>(plan_.length) : T(1);
+    if (plan_.real_in != 0 || plan_.real_out != 0) {
+      const auto fft = std::make_shared<fft::RealFft<T>>(plan_.length);
+      return [this, fft, scale](std::uint64_t row) {
+        if (plan_.real_in != 0) {
+          fft->forward(at(real_in_, row * row_in()), at(complex_out_, row * row_out()));
+          return;
+        }
+        T* out = at(real_out_, row * row_out());
+        fft->inverse(at(complex_in_, row * row_in()), out);
+        std::for_each(out, out + plan_.length, [&](T& x) { x *= scale; });
+      };
+    }
+    const auto fft = std::make_shared<fft::LocalFft<T>>(plan_.length, direction());
+    return [this, fft, scale](std::uint64_t row) {
+      Complex* out = at(complex_out_, row * row_out());
+      fft->execute(at(complex_in_, row * row_in()), out);
+      if (options_.inverse) std::for_each(out, out + plan_.length, [&](Complex& x) { x *= scale; });
+    };
+  }
+
+  void finish_report(double compute_s) {
+    report_.command = "transform";
+    report_.ranks = job_.size();
+    report_.threads = omp_get_max_threads();
+    const bool real = plan_.real_in != 0 || plan_.real_out != 0;
+    const std::string how = plan_.shared != 0 ? fmt::format("dif, scatter {}, gather {}",
+                                                            options_.job.scatter, options_.job.gather)
+                                              : std::string("fftw on one process");
+    report_.summary = fmt::format(
+        "{} transform of {} {} vector{} of {} samples, {} precision, {} rank{} with {} thread{}: {}",
+        options_.inverse ? "inverse" : "forward", plan_.rows, real ? "real" : "complex",
+        plan_.rows == 1 ? "" : "s", plan_.length, options_.io.precision, job_.size(),
+        job_.size() == 1 ? "" : "s", report_.threads, report_.threads == 1 ? "" : "s", how);
+    report_.settings = {{"length", plan_.length},
+                        {"rows", plan_.rows},
+                        {"real", real},
+                        {"inverse", options_.inverse},
+                        {"precision", options_.io.precision},
+                        {"engine", plan_.shared != 0 ? "dif" : "fftw"},
+                        {"scatter", options_.job.scatter},
+                        {"gather", options_.job.gather}};
+    if (plan_.shared == 0) return;
+    auto& phases = report_.phases_s;
+    phases.emplace_back("split", times_.split_s);
+    phases.emplace_back("scatter", times_.scatter_s);
+    phases.emplace_back("compute", compute_s);
+    phases.emplace_back("gather", times_.gather_s);
+    phases.emplace_back("assemble", times_.assemble_s);
+    report_.bytes_out = times_.bytes_scattered;
+    report_.bytes_back = times_.bytes_gathered;
+    report_.shared_work_s = times_.split_s + compute_s + times_.assemble_s;
+    if (options_.job.stats || !options_.job.json.empty()) {
+      // Into the result's place: the same numbers come out again, but for rounding, so they are kept aside.
+      const auto complex_kept = complex_out_;
+      const auto real_kept = real_out_;
+      const auto one = one_process();
+      report_.single_process_s = least_seconds([&] { one(0); }) * static_cast<double>(plan_.rows);
+      complex_out_ = complex_kept;
+      real_out_ = real_kept;
+    }
+  }
+
+  void write() {
+    timed(report_, "write", [&] {
+      for (const std::string& path : options_.io.out) {
+        if (plan_.real_out != 0) {
+          write_as<T>(path, real_out_);
+        } else {
+          write_as<Complex>(path, complex_out_);
+        }
+      }
+    });
+    if (options_.job.stats && !options_.job.quiet) report_.print();
+    if (!options_.job.json.empty()) report_.write_json(options_.job.json);
+  }
+
+  [[nodiscard]] std::vector<double> axis() const {
+    std::vector<double> values(row_out());
+    const double rate = rate_hz_ > 0 ? rate_hz_ : 1;
+    const double step = options_.inverse ? 1 / rate
+                        : rate_hz_ > 0   ? rate / static_cast<double>(plan_.length)
+                                         : 1;
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i) * step;
+    return values;
+  }
+
+  template <typename Sample>
+  void write_as(const std::string& path, const std::vector<Sample>& samples) {
+    const std::span<const Sample> all(samples);
+    const bool matrix = two_dimensional_ || options_.batch;
+    const std::optional<std::size_t> rows = matrix ? std::optional<std::size_t>(plan_.rows) : std::nullopt;
+    switch (io::format_of(path)) {
+      case io::OutputFormat::npy:
+        io::write_npy<Sample>(path, all, rows);
+        return;
+      case io::OutputFormat::raw:
+        io::write_raw<Sample>(path, all);
+        return;
+      case io::OutputFormat::csv: {
+        const std::vector<double> values = axis();
+        const char* name =
+            options_.inverse ? (rate_hz_ > 0 ? "time_s" : "sample") : (rate_hz_ > 0 ? "frequency_hz" : "bin");
+        io::write_csv<Sample>(path, all, io::CsvAxis{name, values}, rows);
+        return;
+      }
+      case io::OutputFormat::png:
+        draw(path, all, report::Format::png);
+        return;
+      case io::OutputFormat::svg:
+        draw(path, all, report::Format::svg);
+        return;
+    }
+  }
+
+  template <typename Sample>
+  void draw(const std::string& path, std::span<const Sample> samples, report::Format format) {
+    if (plan_.rows > 1) {
+      throw io::OutputError(path, fmt::format("a picture shows one vector, and there are {}", plan_.rows));
+    }
+    report::LinePlot plot;
+    report::Series series{.x = axis(), .y = std::vector<double>(samples.size())};
+    if (options_.inverse) {
+      plot.x = {.label = rate_hz_ > 0 ? "Time" : "Sample", .unit = rate_hz_ > 0 ? "s" : ""};
+      plot.y = {.label = "Value"};
+      for (std::size_t i = 0; i < samples.size(); ++i)
+        series.y[i] = static_cast<double>(std::real(samples[i]));
+    } else {
+      plot.x = {.label = rate_hz_ > 0 ? "Frequency" : "Bin", .unit = rate_hz_ > 0 ? "Hz" : ""};
+      plot.y = {.label = "Magnitude", .unit = "dB"};
+      for (std::size_t i = 0; i < samples.size(); ++i) {
+        series.y[i] = 20 * std::log10(static_cast<double>(std::abs(samples[i])));
+      }
+      if (plan_.real_in == 0) {  // negative frequencies belong on the left
+        const std::size_t n = samples.size();
+        const auto first_negative = static_cast<std::ptrdiff_t>((n + 1) / 2);
+        for (std::size_t i = (n + 1) / 2; i < n; ++i)
+          series.x[i] -= static_cast<double>(n) * (n > 1 ? series.x[1] : 1);
+        std::ranges::rotate(series.x, series.x.begin() + first_negative);
+        std::ranges::rotate(series.y, series.y.begin() + first_negative);
+      }
+    }
+    plot.series.push_back(std::move(series));
+    io::AtomicFile file(path);
+    file.write(report::draw(plot, {.title = options_.io.in}, format).bytes);
+    file.commit();
+  }
+
+  Job& job_;
+  const TransformOptions& options_;
+  Plan plan_;
+  RunReport report_;
+  fft::PhaseTimes times_;
+  double rate_hz_ = 0;
+  bool two_dimensional_ = false;
+  std::vector<T> real_in_;
+  std::vector<T> real_out_;
+  std::vector<Complex> complex_in_;
+  std::vector<Complex> complex_out_;
+};
+
+int run_transform(const TransformOptions& options) {
+  if (options.engine != "auto" && options.engine != "dif" && options.engine != "fftw") {
+    throw UsageError("no engine '" + options.engine + "'; known: auto, dif, fftw");
+  }
+  if (options.full && (options.inverse || options.real))
+    throw UsageError("--full is for forward transforms without --real");
+  return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
+    options.job.apply_threads(job.comm().ranks_on_host());
+    if (options.io.precision == "float") {
+      TransformJob<float>(job, options).run();
+    } else {
+      TransformJob<double>(job, options).run();
+    }
+  });
+}
+
+}  // namespace
+
+void add_transform(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<TransformOptions>();
+  CLI::App* command =
+      app.add_subcommand("transform", "Fourier transform of a recording or of a batch of vectors");
+  options->io.declare(*command, ".npy, .raw/.bin, .csv, or a picture .png/.svg");
+  command->add_flag("--inverse", options->inverse, "the inverse transform, scaled by 1/N");
+  command->add_flag("--real", options->real,
+                    "real samples (checked); with --inverse: half spectrum in, real samples out");
+  command->add_flag("--full", options->full,
+                    "all N bins of real samples, instead of the N/2+1 that determine them");
+  command->add_option("--length", options->length, "cut or zero-pad each vector to N samples")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--batch", options->batch,
+                    "the input is many vectors of --length N samples, one after another");
+  command
+      ->add_option("--engine", options->engine,
+                   "auto, dif (one vector shared by all ranks) or fftw (rank 0 alone)")
+      ->envname("PAPFFT_ENGINE")
+      ->capture_default_str();
+  options->job.declare(*command);
+  command->footer(
+      "Examples:\n"
+      "  papfft transform bell.flac -o spectrum.npy -o spectrum.png\n"
+      "  mpirun -n 4 papfft transform bell.flac -o spectrum.npy --length 65536 --stats\n"
+      "  cat iq.cf32 | papfft transform - --format cf32_le --batch --length 4096 -o spectra.npy\n"
+      "  papfft transform spectrum.npy --inverse --real -o samples.npy\n"
+      "Real samples give the N/2+1 bins of numpy.fft.rfft, complex ones the N bins of numpy.fft.fft.\n"
+      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication.");
+  command->callback([&action, options] { action = [options] { return run_transform(*options); }; });
+}
+
+}  // namespace papfft::app
