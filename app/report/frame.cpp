@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: MIT
+#include "app/report/frame.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+namespace papfft::app::report {
+namespace {
+
+// Sizes in em of the tick labels' font.
+constexpr double kPad = 0.9;
+constexpr double kTitleSize = 1.35;
+constexpr double kTitleHeight = 2.3;
+constexpr double kAxisTitleSize = 1.1;
+constexpr double kAxisTitleHeight = 1.9;
+constexpr double kTick = 0.42;
+constexpr double kMinorTick = 0.22;
+constexpr double kLabelGap = 0.35;
+constexpr double kNoteSize = 0.8;
+constexpr double kNoteHeight = 1.25;
+constexpr double kLegendRow = 1.7;
+constexpr double kLegendLine = 2.0;
+constexpr double kLegendBox = 1.2;
+constexpr double kLegendGap = 0.5;
+constexpr double kLegendSpacing = 1.8;
+constexpr double kBarGap = 1.3;
+constexpr double kBarWidth = 1.3;
+constexpr double kCategorySlope_deg = -35;
+constexpr double kCategoryLongest = 13;
+
+/// The text, with its end cut off ("…") where it is wider than allowed.
+std::string shortened(std::string_view text, double size_px, bool bold, double max_px) {
+  std::string out = clean_text(text);
+  if (text_width(out, size_px, bold) <= max_px) return out;
+  while (!out.empty() && text_width(out + "…", size_px, bold) > max_px) {
+    while ((static_cast<unsigned char>(out.back()) & 0xc0U) == 0x80) out.pop_back();  // UTF-8 continuation
+    out.pop_back();
+  }
+  return out + "…";
+}
+
+double widest(const std::vector<Tick>& ticks, double size_px) {
+  double width = 0;
+  for (const Tick& tick : ticks) width = std::max(width, text_width(tick.label, size_px));
+  return width;
+}
+
+/// The densest ticks whose labels do not touch each other.
+Ticks fitting_ticks(const Axis& axis, const Mapping& mapping, int exponent, bool horizontal, double font_px) {
+  const double length_px = std::abs(mapping.hi_px - mapping.lo_px);
+  Ticks ticks;
+  for (int most = std::clamp(static_cast<int>(length_px / (font_px * (horizontal ? 4 : 3))), 1, 16);
+       most >= 1; --most) {
+    ticks = axis.scale == Scale::log ? log_ticks(mapping.range, most, axis.unit)
+                                     : linear_ticks(mapping.range, most, exponent);
+    double free_from = -std::numeric_limits<double>::infinity();
+    bool fits = true;
+    for (const Tick& tick : ticks.major) {
+      const double at = std::abs(mapping(tick.value) - mapping.lo_px);
+      const double half = horizontal ? text_width(tick.label, font_px) / 2 + 0.4 * font_px : 0.7 * font_px;
+      fits = fits && at - half >= free_from;
+      free_from = at + half;
+    }
+    if (fits) return ticks;
+  }
+  if (ticks.major.size() > 1) ticks.major.resize(1);
+  return ticks;
+}
+
+double slope_sin() { return std::abs(std::sin(kCategorySlope_deg * std::numbers::pi / 180)); }
+
+bool must_slope(const std::vector<std::string>& categories, double slot_px, double font_px) {
+  return std::any_of(categories.begin(), categories.end(),
+                     [&](const std::string& name) { return text_width(name, font_px) > 0.92 * slot_px; });
+}
+
+/// Entries by row, so that no row is wider than `max_px`.
+std::vector<std::vector<LegendEntry>> legend_rows(const std::vector<LegendEntry>& entries, double font_px,
+                                                  double max_px) {
+  std::vector<std::vector<LegendEntry>> rows;
+  double used_px = 0;
+  for (LegendEntry entry : entries) {
+    const double swatch_px = ((entry.box ? kLegendBox : kLegendLine) + kLegendGap) * font_px;
+    entry.name = shortened(entry.name, font_px, false, max_px - swatch_px);
+    const double width_px = swatch_px + text_width(entry.name, font_px);
+    if (rows.empty() || used_px + width_px > max_px) {
+      rows.emplace_back();
+      used_px = 0;
+    }
+    rows.back().push_back(entry);
+    used_px += width_px + kLegendSpacing * font_px;
+  }
+  return rows;
+}
+
+double legend_width(const PlotStyle& style, double font_px) { return style.size.width_px - 10 * font_px; }
+
+}  // namespace
+
+double Mapping::operator()(double value) const {
+  double fraction = std::numeric_limits<double>::quiet_NaN();
+  if (scale == Scale::linear) {
+    fraction = (value - range.lo) / (range.hi - range.lo);
+  } else if (value > 0) {
+    fraction = std::log(value / range.lo) / std::log(range.hi / range.lo);
+  }
+  // NaN passes through std::clamp. Renderers count in 24-bit whole pixels.
+  return std::clamp(lo_px + fraction * (hi_px - lo_px), -1e6, 1e6);
+}
+
+double Mapping::value_at(double fraction) const {
+  return scale == Scale::linear ? range.lo + fraction * (range.hi - range.lo)
+                                : range.lo * std::pow(range.hi / range.lo, fraction);
+}
+
+void draw_marker(Canvas& canvas, Point at, std::size_t shape, double size_px, Rgb color) {
+  // Circle, square, triangle, diamond, of about equal area.
+  struct Polygon {
+    std::size_t corners;
+    double radius;
+    double turn;  // of the first corner, in full turns
+  };
+  static constexpr std::array<Polygon, kMarkerShapes> kShapes = {
+      {{24, 0.5, 0}, {4, 0.62, 0.125}, {3, 0.68, 0.25}, {4, 0.64, 0}}};
+  const Polygon& s = kShapes[shape % kMarkerShapes];
+  std::vector<Point> corners;
+  for (std::size_t i = 0; i < s.corners; ++i) {
+    const double angle =
+        2 * std::numbers::pi * (s.turn + static_cast<double>(i) / static_cast<double>(s.corners));
+    corners.push_back(
+        {at.x + s.radius * size_px * std::cos(angle), at.y - s.radius * size_px * std::sin(angle)});
+  }
+  canvas.polygon(corners, color);
+}
+
+Frame::Frame(const PlotStyle& style, FrameContent content) : style_(style), content_(std::move(content)) {
+  const double width_px = style.size.width_px;
+  const double height_px = style.size.height_px;
+  font_px_ =
+      style.font_px > 0 ? style.font_px : std::max(9.0, 17 * std::min(width_px / 1200, height_px / 800));
+  const double em = font_px_;
+  x_exponent_ = common_exponent(content_.x_range, content_.x.unit);
+  y_exponent_ = common_exponent(content_.y_range, content_.y.unit);
+  x_ = {content_.x_range, content_.x.scale, 0, 1};
+  y_ = {content_.y_range, content_.y.scale, 0, 1};
+
+  const auto rows = legend_rows(content_.legend, em, legend_width(style, em)).size();
+  const double top =
+      em * (kPad + (style.title.empty() ? 0 : kTitleHeight) + kLegendRow * static_cast<double>(rows));
+
+  double labels_em = kTick + kLabelGap + 0.75;
+  if (!content_.categories.empty()) {
+    const double slot_px = (width_px - 8 * em) / static_cast<double>(content_.categories.size());
+    if (must_slope(content_.categories, slot_px, em)) {
+      double longest = 0;
+      for (const std::string& name : content_.categories) longest = std::max(longest, text_width(name, em));
+      labels_em += slope_sin() * std::min(longest / em, kCategoryLongest);
+    }
+  }
+  const auto title_em = [](const Axis& axis, int exponent) {
+    return axis_title(axis.label, axis.unit, axis.scale, exponent).empty() ? 0 : kAxisTitleHeight;
+  };
+  const double bottom =
+      em * (kPad + labels_em + title_em(content_.x, x_exponent_) + (content_.note.empty() ? 0 : kNoteHeight));
+
+  // The area gets at least 10 px each way, however small the picture: then texts overlap, but nothing fails.
+  const auto place = [&](double left, double right) {
+    area_.x = std::round(left);
+    area_.y = std::round(top);
+    area_.width = std::max(10.0, std::round(width_px - right) - area_.x);
+    area_.height = std::max(10.0, std::round(height_px - bottom) - area_.y);
+    x_.lo_px = area_.x;
+    x_.hi_px = area_.right();
+    y_.lo_px = area_.bottom();
+    y_.hi_px = area_.y;
+  };
+  place(0, 0);
+  const double tick_em = kTick + kLabelGap;
+  const double left = em * (kPad + title_em(content_.y, y_exponent_) + tick_em) +
+                      widest(fitting_ticks(content_.y, y_, y_exponent_, false, em).major, em);
+  double right = 1.8 * em;
+  if (content_.color_bar) {
+    const ColorBar& bar = *content_.color_bar;
+    const int exponent = common_exponent(bar.range, bar.axis.unit);
+    const Mapping mapping{bar.range, Scale::linear, area_.bottom(), area_.y};
+    // Room for usual labels in any case: the range may still be unknown.
+    const double label_px = std::max(widest(fitting_ticks(bar.axis, mapping, exponent, false, em).major, em),
+                                     text_width("−100.0", em));
+    right = em * (kBarGap + kBarWidth + tick_em + title_em(bar.axis, exponent) + 0.6) + label_px;
+  }
+  place(left, right);
+  if (content_.categories.empty()) {
+    for (const Tick& tick : fitting_ticks(content_.x, x_, x_exponent_, true, em).major) {
+      const double needed = x_(tick.value) + text_width(tick.label, em) / 2 + 0.4 * em - width_px;
+      if (needed > 0) right += needed;
+    }
+    place(left, right);
+  }
+}
+
+Layout Frame::layout() const {
+  Layout layout{area_, {}, x_.range, y_.range, {}, content_.note};
+  if (content_.color_bar) {
+    layout.color_bar = {area_.right() + std::round(kBarGap * font_px_), area_.y,
+                        std::round(kBarWidth * font_px_), area_.height};
+    layout.color = content_.color_bar->range;
+  }
+  return layout;
+}
+
+std::string Frame::describe(std::string_view what) const {
+  const auto axis = [](const Axis& a, const Range& range) {
+    return fmt::format("{} from {:.4g} to {:.4g}{}{}", a.label.empty() ? "value" : a.label, range.lo,
+                       range.hi, a.unit.empty() ? "" : " ", a.unit);
+  };
+  std::string text(what);
+  if (content_.categories.empty()) {
+    text += "; horizontal: " + axis(content_.x, x_.range);
+  } else {
+    for (std::size_t i = 0; i < content_.categories.size(); ++i) {
+      text += (i == 0 ? "; groups: " : ", ") + content_.categories[i];
+    }
+  }
+  text += "; vertical: " + axis(content_.y, y_.range);
+  for (std::size_t i = 0; i < content_.legend.size(); ++i) {
+    text += (i == 0 ? "; series: " : ", ") + content_.legend[i].name;
+  }
+  if (content_.color_bar) text += "; colour: " + axis(content_.color_bar->axis, content_.color_bar->range);
+  return text +
+         (content_.note.find_first_not_of(' ') == std::string::npos ? "." : "; " + content_.note + ".");
+}
+
+void Frame::draw_grid(Canvas& canvas) const {
+  const Stroke stroke{kGrid, 0.06 * font_px_};
+  const auto each = [&](const Axis& axis, const Mapping& mapping, int exponent, bool horizontal) {
+    for (const Tick& tick : fitting_ticks(axis, mapping, exponent, horizontal, font_px_).major) {
+      const double at = mapping(tick.value);
+      if (horizontal) {
+        canvas.line({at, area_.y}, {at, area_.bottom()}, stroke);
+      } else {
+        canvas.line({area_.x, at}, {area_.right(), at}, stroke);
+      }
+    }
+  };
+  if (content_.categories.empty()) each(content_.x, x_, x_exponent_, true);
+  each(content_.y, y_, y_exponent_, false);
+}
+
+void Frame::draw(Canvas& canvas) const {
+  const double em = font_px_;
+  const Stroke stroke{kFrame, 0.07 * em};
+  const auto box = [&](const Rect& r) {
+    canvas.line({r.x, r.y}, {r.right(), r.y}, stroke);
+    canvas.line({r.x, r.bottom()}, {r.right(), r.bottom()}, stroke);
+    canvas.line({r.x, r.y}, {r.x, r.bottom()}, stroke);
+    canvas.line({r.right(), r.y}, {r.right(), r.bottom()}, stroke);
+  };
+  box(area_);
+
+  // Ticks and labels below the axes.
+  const double tick_y = area_.bottom() + kTick * em;
+  if (content_.categories.empty()) {
+    const Ticks ticks = fitting_ticks(content_.x, x_, x_exponent_, true, em);
+    for (const double value : ticks.minor) {
+      canvas.line({x_(value), area_.bottom()}, {x_(value), area_.bottom() + kMinorTick * em}, stroke);
+    }
+    for (const Tick& tick : ticks.major) {
+      canvas.line({x_(tick.value), area_.bottom()}, {x_(tick.value), tick_y}, stroke);
+      canvas.text({x_(tick.value), tick_y + kLabelGap * em}, tick.label,
+                  {.size_px = em, .anchor = Anchor::middle, .baseline = Baseline::top});
+    }
+  } else {
+    const double slot_px = area_.width / static_cast<double>(content_.categories.size());
+    const double estimated_px =
+        (style_.size.width_px - 8 * em) / static_cast<double>(content_.categories.size());
+    const bool slope = must_slope(content_.categories, estimated_px, em);
+    const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(1.3 * em / slot_px)));
+    for (std::size_t i = 0; i < content_.categories.size(); i += every) {
+      const double at = x_(static_cast<double>(i));
+      const std::string name =
+          shortened(content_.categories[i], em, false, slope ? kCategoryLongest * em : slot_px);
+      canvas.text({at, tick_y + kLabelGap * em}, name,
+                  {.size_px = em,
+                   .anchor = slope ? Anchor::end : Anchor::middle,
+                   .baseline = Baseline::top,
+                   .rotation_deg = slope ? kCategorySlope_deg : 0});
+    }
+  }
+
+  // To the left of the axes, and to the right of the colour bar.
+  const auto vertical_axis = [&](const Axis& axis, const Mapping& mapping, int exponent, double edge,
+                                 double side) {
+    const Ticks ticks = fitting_ticks(axis, mapping, exponent, false, em);
+    for (const double value : ticks.minor) {
+      canvas.line({edge, mapping(value)}, {edge + side * kMinorTick * em, mapping(value)}, stroke);
+    }
+    for (const Tick& tick : ticks.major) {
+      const double at = mapping(tick.value);
+      canvas.line({edge, at}, {edge + side * kTick * em, at}, stroke);
+      canvas.text(
+          {edge + side * (kTick + kLabelGap) * em, at}, tick.label,
+          {.size_px = em, .anchor = side < 0 ? Anchor::end : Anchor::start, .baseline = Baseline::middle});
+    }
+    const double labels_px = (kTick + kLabelGap + 0.55 * kAxisTitleHeight) * em + widest(ticks.major, em);
+    const std::string title = axis_title(axis.label, axis.unit, axis.scale, exponent);
+    canvas.text({edge + side * labels_px, area_.y + area_.height / 2},
+                shortened(title, kAxisTitleSize * em, false, area_.height + 2 * kPad * em),
+                {.size_px = kAxisTitleSize * em,
+                 .anchor = Anchor::middle,
+                 .baseline = Baseline::middle,
+                 .rotation_deg = -90});
+  };
+  vertical_axis(content_.y, y_, y_exponent_, area_.x, -1);
+
+  // From the bottom edge up: note, axis title.
+  const double note_px = content_.note.empty() ? 0 : kNoteHeight * em;
+  const double bottom = style_.size.height_px - 0.7 * kPad * em;
+  const double center = area_.x + area_.width / 2;
+  canvas.text({center, bottom - note_px - 0.35 * em},
+              shortened(axis_title(content_.x.label, content_.x.unit, content_.x.scale, x_exponent_),
+                        kAxisTitleSize * em, false, style_.size.width_px - 2 * kPad * em),
+              {.size_px = kAxisTitleSize * em, .anchor = Anchor::middle});
+  if (content_.note.find_first_not_of(' ') != std::string::npos) {
+    canvas.text({area_.x, bottom},
+                shortened(content_.note, kNoteSize * em, false, style_.size.width_px - area_.x - kPad * em),
+                {.size_px = kNoteSize * em, .color = kMuted});
+  }
+
+  // From the top edge down: title, legend.
+  double row_y = kPad * em;
+  if (!style_.title.empty()) {
+    canvas.text({area_.x, row_y + 0.2 * em},
+                shortened(style_.title, kTitleSize * em, true, style_.size.width_px - area_.x - kPad * em),
+                {.size_px = kTitleSize * em, .baseline = Baseline::top, .bold = true});
+    row_y += kTitleHeight * em;
+  }
+  for (const auto& row : legend_rows(content_.legend, em, legend_width(style_, em))) {
+    double at = area_.x;
+    const double middle = row_y + 0.45 * em;
+    for (const LegendEntry& entry : row) {
+      const double swatch_px = (entry.box ? kLegendBox : kLegendLine) * em;
+      if (entry.box) {
+        canvas.rectangle({at, middle - 0.45 * em, swatch_px, 0.9 * em}, entry.stroke.color);
+      } else {
+        Stroke sample = entry.stroke;
+        sample.width_px = std::max(sample.width_px, 0.12 * em);
+        canvas.line({at, middle}, {at + swatch_px, middle}, sample);
+        if (entry.marker)
+          draw_marker(canvas, {at + swatch_px / 2, middle}, *entry.marker, 0.55 * em, sample.color);
+      }
+      at += swatch_px + kLegendGap * em;
+      canvas.text({at, middle}, entry.name, {.size_px = em, .baseline = Baseline::middle});
+      at += text_width(entry.name, em) + kLegendSpacing * em;
+    }
+    row_y += kLegendRow * em;
+  }
+
+  if (content_.color_bar) {
+    const ColorBar& bar = *content_.color_bar;
+    const Rect r = layout().color_bar;
+    IndexedImage ramp{1, 255, {}, {}};
+    for (std::size_t i = 0; i < ramp.height; ++i) {
+      ramp.index.push_back(static_cast<std::uint8_t>(i));
+      ramp.palette.push_back(viridis(1 - static_cast<double>(i) / 254));
+    }
+    canvas.image(r, ramp);
+    const auto arrow = [&](double base_y, double tip_y, Rgb color) {
+      const std::array<Point, 3> corners = {{{r.x, base_y}, {r.x + r.width / 2, tip_y}, {r.right(), base_y}}};
+      canvas.polygon(corners, color);
+      canvas.polyline(corners, stroke);
+    };
+    if (bar.extends_below) arrow(r.bottom(), r.bottom() + 0.7 * r.width, viridis(0));
+    if (bar.extends_above) arrow(r.y, r.y - 0.7 * r.width, viridis(1));
+    box(r);
+    vertical_axis(bar.axis, {bar.range, Scale::linear, r.bottom(), r.y},
+                  common_exponent(bar.range, bar.axis.unit), r.right(), 1);
+  }
+}
+
+}  // namespace papfft::app::report

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "app/report/data_range.hpp"
+#include "app/report/frame.hpp"
+#include "app/report/plot.hpp"
+
+namespace papfft::app::report {
+namespace {
+
+Stroke series_stroke(std::size_t index, double em) {
+  // After a round through the colours, dashes tell the series apart.
+  return {palette_color(index), 0.1 * em, index / kPaletteColors % 2 == 0 ? 0 : 0.5 * em};
+}
+
+std::size_t series_marker(std::size_t index) { return index % kMarkerShapes; }
+
+void draw_error_bars(Canvas& canvas, const Series& series, const Frame& frame, const Stroke& stroke) {
+  for (std::size_t i = 0; i < series.error.size(); ++i) {
+    draw_error_bar(canvas, frame, frame.x()(series.x[i]), series.y[i], series.error[i], stroke);
+  }
+}
+
+void draw_series(Canvas& canvas, const Series& series, const Frame& frame, Stroke stroke,
+                 std::size_t marker) {
+  std::vector<Point> points;
+  points.reserve(series.x.size());
+  for (std::size_t i = 0; i < series.x.size(); ++i) {
+    points.push_back({frame.x()(series.x[i]), frame.y()(series.y[i])});
+  }
+  draw_error_bars(canvas, series, frame, stroke);
+  // A thick line smears dense data into a band.
+  if (static_cast<double>(points.size()) > frame.area().width) stroke.width_px *= 0.6;
+  for (std::vector<Point>& part : decimate_line(points)) {
+    if (part.size() == 1) part.push_back(part.front());
+    canvas.polyline(part, stroke);
+  }
+  if (!series.markers) return;
+  for (const Point& p : points) {
+    if (std::isfinite(p.x) && std::isfinite(p.y))
+      draw_marker(canvas, p, marker, 0.55 * frame.font_px(), stroke.color);
+  }
+}
+
+}  // namespace
+
+Picture draw(const LinePlot& plot, const PlotStyle& style, Format format) {
+  DataRange x_data(plot.x.scale);
+  DataRange y_data(plot.y.scale);
+  std::size_t point_count = 0;
+  bool markers = false;
+  for (const Series& s : plot.series) {
+    if (s.y.size() != s.x.size() || (!s.error.empty() && s.error.size() != s.x.size())) {
+      throw std::invalid_argument("line plot: x, y and error of a series must be of one length");
+    }
+    for (std::size_t i = 0; i < s.x.size(); ++i) {
+      if (!x_data.shows(s.x[i]) || !y_data.shows(s.y[i])) continue;
+      ++point_count;
+      x_data.add(s.x[i]);
+      y_data.add(s.y[i], s.error.empty() ? 0 : s.error[i]);
+    }
+    markers = markers || s.markers;
+  }
+
+  FrameContent content;
+  content.x = plot.x;
+  content.y = plot.y;
+  content.x_range =
+      plot.x.range ? usable_range(*plot.x.range, plot.x.scale) : x_data.padded(markers ? 0.03 : 0);
+  content.y_range = plot.y.range ? usable_range(*plot.y.range, plot.y.scale) : y_data.padded(0.05);
+  const Frame measure(style, content);
+  if (plot.series.size() > 1) {
+    for (std::size_t i = 0; i < plot.series.size(); ++i) {
+      content.legend.push_back({plot.series[i].name, series_stroke(i, measure.font_px()), false, {}});
+      if (plot.series[i].markers) content.legend.back().marker = series_marker(i);
+    }
+  }
+  const Frame frame(style, content);
+  const auto canvas = make_canvas(format, style.size, style.title,
+                                  frame.describe(fmt::format("Line plot of {} points", point_count)));
+  frame.draw_grid(*canvas);
+  canvas->begin_clip(frame.area());
+  for (std::size_t i = 0; i < plot.series.size(); ++i) {
+    draw_series(*canvas, plot.series[i], frame, series_stroke(i, frame.font_px()), series_marker(i));
+  }
+  canvas->end_clip();
+  if (point_count == 0) draw_no_data(*canvas, frame);
+  frame.draw(*canvas);
+  return {canvas->finish(), frame.layout()};
+}
+
+}  // namespace papfft::app::report

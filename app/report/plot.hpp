@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/report/canvas.hpp"
+#include "app/report/decimate.hpp"
+#include "app/report/ticks.hpp"
+
+/// The program's pictures: a plot is described as data and drawn as PNG or SVG, alike in both.
+///
+///   HeatMap map;
+///   map.values = MatrixView(levels_db, bins, frames);            // row = frequency, column = time
+///   map.x = {.label = "Time", .unit = "s"};            map.x_edges = {0, duration_s};
+///   map.y = {.label = "Frequency", .unit = "Hz"};      map.y_edges = {0, rate_hz / 2};
+///   map.color = {.label = "Level", .unit = "dB"};
+///   write_file("out.png", draw(map, {.title = "bat.wav"}, Format::png).bytes);
+namespace papfft::app::report {
+
+// Every member has a default, so that designated initialisers may name just some (-Wmissing-field-initializers).
+struct Axis {
+  std::string label = {};
+  std::string
+      unit;  ///< of the values passed, e.g. "s", "Hz", "dB"; s, Hz, B, ... get prefixes (ms, kHz) as needed
+  Scale scale = Scale::linear;
+  std::optional<Range> range = {};  ///< what to show; default: all data with a little room
+};
+
+struct PlotStyle {
+  PictureSize size = {};
+  std::string title = {};
+  double font_px = 0;  ///< of tick labels; 0: 17 px at 1200 × 800 and in proportion, but at least 9
+};
+
+/// Where things are in a drawn picture, in pixels before scaling; a PNG's pixels are `scale` times these.
+struct Layout {
+  Rect axes = {};         ///< inside of the frame
+  Rect color_bar = {};    ///< inside of the colour bar; empty if there is none
+  Range x = {};           ///< shown at the left and right edge of `axes`
+  Range y = {};           ///< shown at its bottom and top
+  Range color = {};       ///< at the bottom and top of the colour bar
+  std::string note = {};  ///< small print below the axes, e.g. what a pixel pools; may be empty
+};
+
+struct Picture {
+  std::string bytes = {};  ///< of a whole .png or .svg file
+  Layout layout = {};
+};
+
+/// A matrix as colours (viridis), as for spectrograms. Cells without a finite value are grey.
+struct HeatMap {
+  MatrixView values = {};  ///< row r up the y axis, column c along the x axis; `transposed()` costs nothing
+  Axis x = {};
+  Axis y = {};
+  Range x_edges = {};  ///< x of the left edge of column 0 and of the right edge of the last column; lo < hi
+  Range y_edges = {};  ///< y of the lower edge of row 0 and of the upper edge of the last row; lo < hi
+  /// The values. Default range: from the first percentile of what is drawn to its maximum (deep nulls would waste the
+  /// colours); values beyond take the end's colour, which a pointed end of the colour bar tells. Always linear.
+  Axis color = {};
+  Pooling pooling = Pooling::max;  ///< when there are more cells than pixels
+};
+
+/// One line. Points with NaN or infinity (or not positive on a log axis) are gaps.
+struct Series {
+  std::string name = {};
+  std::vector<double> x = {};
+  std::vector<double> y = {};      ///< as many as x
+  std::vector<double> error = {};  ///< half length of error bars, as many as x; empty: none
+  bool markers = false;            ///< a symbol at each point, of a shape of its own for each series
+};
+
+struct LinePlot {
+  std::vector<Series> series = {};
+  Axis x = {};
+  Axis y = {};
+};
+
+struct BarSeries {
+  std::string name = {};
+  std::vector<double> values = {};  ///< one per category; not finite: drawn as "n/a"
+  std::vector<double> error = {};   ///< half length of error bars, one per category; empty: none
+};
+
+/// Groups of bars, one group per category, one bar per series in each.
+struct BarChart {
+  std::vector<std::string> categories = {};
+  std::vector<BarSeries> series = {};
+  std::string category_label = {};
+  Axis y = {};
+  bool show_values = true;  ///< write the value over each bar where it fits
+};
+
+/// Draws a plot. Empty, constant and 1 × 1 data give sensible axes.
+///
+/// @throws std::invalid_argument  arrays of one plot differ in length, edges are not ascending, the picture's size is
+///                                out of bounds (see make_canvas), or a heat map's log axis shows nothing positive.
+/// @throws std::runtime_error     the picture could not be encoded (out of memory).
+[[nodiscard]] Picture draw(const HeatMap& map, const PlotStyle& style, Format format);
+[[nodiscard]] Picture draw(const LinePlot& plot, const PlotStyle& style, Format format);
+[[nodiscard]] Picture draw(const BarChart& chart, const PlotStyle& style, Format format);
+
+}  // namespace papfft::app::report
