@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -47,6 +48,22 @@ std::string clean_text(std::string_view bytes) {
 
 void Canvas::line(Point from, Point to, const Stroke& stroke) {
   polyline(std::array<Point, 2>{from, to}, stroke);
+}
+
+bool Canvas::is_axis_aligned(std::span<const Point> points) {
+  return points.size() == 2 && (points[0].x == points[1].x) != (points[0].y == points[1].y);
+}
+
+void Canvas::polyline(std::span<const Point> points, const Stroke& stroke) {
+  if (points.empty()) return;
+  if (!is_axis_aligned(points)) return draw_polyline(points, stroke);
+  const double device_px = std::max(1.0, std::round(stroke.width_px * scale_));
+  const double center = std::fmod(device_px, 2.0) / 2;  // lines of odd width run through pixel centres
+  const auto snap = [&](double v) { return (std::round(v * scale_ - center) + center) / scale_; };
+  std::array<Point, 2> line = {points[0], points[1]};
+  const bool vertical = line[0].x == line[1].x;
+  for (Point& p : line) (vertical ? p.x : p.y) = snap(vertical ? p.x : p.y);
+  draw_polyline(line, {stroke.color, device_px / scale_, stroke.dash_px});
 }
 
 void Canvas::text(Point at, std::string_view text, const TextStyle& style) {

@@ -68,14 +68,16 @@ enum class Format { png, svg };
 /// caller's error; texts may be any bytes (what is not UTF-8 or not printable becomes U+FFFD).
 class Canvas {
  public:
-  Canvas() = default;
+  /// @param scale  device pixels per px, for lines that must lie on whole pixels
+  explicit Canvas(double scale) : scale_(scale) {}
   Canvas(const Canvas&) = delete;
   Canvas& operator=(const Canvas&) = delete;
   virtual ~Canvas() = default;
 
   void line(Point from, Point to, const Stroke& stroke);
-  /// Open line through the points, with round joins and ends; two equal points make a dot.
-  virtual void polyline(std::span<const Point> points, const Stroke& stroke) = 0;
+  /// Open line through the points, with round joins and ends; two equal points make a dot. A single horizontal or
+  /// vertical stretch is moved and widened to whole pixels, else grids, ticks and frames would blur.
+  void polyline(std::span<const Point> points, const Stroke& stroke);
   virtual void polygon(std::span<const Point> corners, Rgb fill) = 0;
   virtual void rectangle(const Rect& rect, Rgb fill) = 0;
   void text(Point at, std::string_view text, const TextStyle& style);
@@ -88,8 +90,15 @@ class Canvas {
   [[nodiscard]] virtual std::string finish() = 0;
 
  protected:
+  /// One stretch, horizontal or vertical, and not a dot.
+  [[nodiscard]] static bool is_axis_aligned(std::span<const Point> points);
+  /// At least one point; axis-aligned lines are snapped already and end without caps.
+  virtual void draw_polyline(std::span<const Point> points, const Stroke& stroke) = 0;
   /// `text` is clean UTF-8, `baseline_anchor` the anchor on the alphabetic baseline.
   virtual void draw_text(Point baseline_anchor, std::string_view text, const TextStyle& style) = 0;
+
+ private:
+  double scale_;
 };
 
 /// A white canvas.

@@ -17,7 +17,6 @@ class RasterCanvas final : public Canvas {
  public:
   explicit RasterCanvas(const PictureSize& size);
 
-  void polyline(std::span<const Point> points, const Stroke& stroke) override;
   void polygon(std::span<const Point> corners, Rgb fill) override;
   void rectangle(const Rect& rect, Rgb fill) override;
   void image(const Rect& rect, const IndexedImage& image) override;
@@ -26,13 +25,13 @@ class RasterCanvas final : public Canvas {
   [[nodiscard]] std::string finish() override;
 
  private:
+  void draw_polyline(std::span<const Point> points, const Stroke& stroke) override;
   struct Destroy {
     void operator()(cairo_t* context) const;
     void operator()(cairo_surface_t* surface) const;
   };
   void draw_text(Point baseline_anchor, std::string_view text, const TextStyle& style) override;
 
-  double scale_;
   std::unique_ptr<cairo_surface_t, Destroy> surface_;
   std::unique_ptr<cairo_t, Destroy> context_;
 };

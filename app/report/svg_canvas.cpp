@@ -74,7 +74,8 @@ std::string base64(std::string_view bytes) {
 
 }  // namespace
 
-SvgCanvas::SvgCanvas(const PictureSize& size, std::string_view title, std::string_view description) {
+SvgCanvas::SvgCanvas(const PictureSize& size, std::string_view title, std::string_view description)
+    : Canvas(1) {
   // Verdana has nearly the widths of DejaVu Sans, with which the layout was made.
   out_ = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
@@ -85,13 +86,11 @@ SvgCanvas::SvgCanvas(const PictureSize& size, std::string_view title, std::strin
       hex(kWhite));
 }
 
-void SvgCanvas::polyline(std::span<const Point> points, const Stroke& stroke) {
-  if (points.empty()) return;
-  const bool straight = points.size() == 2 && (points[0].x == points[1].x) != (points[0].y == points[1].y);
+void SvgCanvas::draw_polyline(std::span<const Point> points, const Stroke& stroke) {
   fmt::format_to(std::back_inserter(out_),
                  "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{}{}/>\n",
                  points_attribute(points), hex(stroke.color), number(stroke.width_px),
-                 straight ? " shape-rendering=\"crispEdges\"" : " stroke-linecap=\"round\"",
+                 is_axis_aligned(points) ? "" : " stroke-linecap=\"round\"",
                  stroke.dash_px > 0 ? fmt::format(" stroke-dasharray=\"{}\"", number(stroke.dash_px)) : "");
 }
 

@@ -13,7 +13,6 @@ class SvgCanvas final : public Canvas {
  public:
   SvgCanvas(const PictureSize& size, std::string_view title, std::string_view description);
 
-  void polyline(std::span<const Point> points, const Stroke& stroke) override;
   void polygon(std::span<const Point> corners, Rgb fill) override;
   void rectangle(const Rect& rect, Rgb fill) override;
   void image(const Rect& rect, const IndexedImage& image) override;
@@ -22,6 +21,7 @@ class SvgCanvas final : public Canvas {
   [[nodiscard]] std::string finish() override;
 
  private:
+  void draw_polyline(std::span<const Point> points, const Stroke& stroke) override;
   void draw_text(Point baseline_anchor, std::string_view text, const TextStyle& style) override;
 
   std::string out_;
