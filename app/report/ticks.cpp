@@ -20,7 +20,7 @@ double times_power_of_ten(double mantissa, int exponent) {
   return exponent < 0 ? mantissa / std::pow(10.0, -exponent) : mantissa * std::pow(10.0, exponent);
 }
 
-std::string with_minus_sign(std::string number) {
+std::string with_minus_sign(const std::string& number) {
   return number.starts_with('-') ? "−" + number.substr(1) : number;
 }
 
@@ -46,7 +46,8 @@ int decade_of(double positive) {
 std::string si_prefix(int exponent10) {
   static constexpr std::array<const char*, 17> kPrefixes = {"y", "z", "a", "f", "p", "n", "µ", "m", "",
                                                             "k", "M", "G", "T", "P", "E", "Z", "Y"};
-  return kPrefixes[static_cast<std::size_t>(exponent10 / 3 + 8)];
+  const int index = exponent10 / 3 + 8;
+  return kPrefixes.at(static_cast<std::size_t>(index));
 }
 
 std::string log_label(int digit, int decade, std::string_view unit) {
