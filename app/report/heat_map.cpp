@@ -59,7 +59,8 @@ std::vector<CellRange> cells_behind_axis(const Cells& cells, const Mapping& mapp
     if (whole) pixels = std::min(pixels, std::round(last - first));
   }
   std::vector<double> edges;
-  for (double i = 0; i <= pixels; ++i) edges.push_back(coordinate(mapping.value_at(i / pixels)));
+  for (int i = 0; i <= static_cast<int>(pixels); ++i)
+    edges.push_back(coordinate(mapping.value_at(i / pixels)));
   return cells_behind(edges, cells.count);
 }
 

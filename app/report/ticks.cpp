@@ -117,11 +117,14 @@ Ticks linear_ticks(Range range, int max_major, int exponent10) {
   Ticks ticks;
   const int decimals = std::clamp(exponent10 - exponent, 0, 15);
   const int parts = mantissa == 2 ? 4 : 5;
-  const double begin = first();
-  for (double i = begin - 1; i <= last(); ++i) {
-    if (i >= begin) {
-      const double value = i == 0 ? 0.0 : times_power_of_ten(i * mantissa, exponent);
-      const double shown = i == 0 ? 0.0 : times_power_of_ten(i * mantissa, exponent - exponent10);
+  // usable_range keeps the ends within 10^11 spans of zero, so these fit.
+  const auto begin = static_cast<std::int64_t>(first());
+  const auto end = static_cast<std::int64_t>(last()) + 1;
+  for (std::int64_t step = begin - 1; step < end; ++step) {
+    const auto i = static_cast<double>(step);
+    if (step >= begin) {
+      const double value = step == 0 ? 0.0 : times_power_of_ten(i * mantissa, exponent);
+      const double shown = step == 0 ? 0.0 : times_power_of_ten(i * mantissa, exponent - exponent10);
       ticks.major.push_back({value, with_minus_sign(fmt::format("{:.{}f}", shown, decimals))});
     }
     for (int part = 1; part < parts; ++part) {

@@ -231,8 +231,8 @@ TEST(PictureDraw, ASingleLoudCellAmongMillionsIsSeenUnlessAveraged) {
   const Decoded image = decode(loud.bytes);
   const Rect& a = loud.layout.axes;
   int seen = 0;
-  for (double y = a.y + 2; y < a.bottom() - 2; ++y) {
-    for (double x = a.x + 2; x < a.right() - 2; ++x) seen += image.at(x, y) == viridis(1) ? 1 : 0;
+  for (int y = 2; y < a.height - 2; ++y) {
+    for (int x = 2; x < a.width - 2; ++x) seen += image.at(a.x + x, a.y + y) == viridis(1) ? 1 : 0;
   }
   EXPECT_GE(seen, 1);
   EXPECT_LE(seen, 4);
@@ -299,7 +299,7 @@ TEST(PictureDraw, APeakOfOnePointInAHundredThousandReachesItsHeight) {
   const double x = a.x + 77777 / 99999.0 * a.width;
   const double y = a.y + a.height / 12 + 3;  // just below the peak's tip
   int darkest = 765;
-  for (double dx = -1; dx <= 1; ++dx)
+  for (const double dx : {-1.0, 0.0, 1.0})
     darkest = std::min(darkest, distance(image.at(x + dx, y), palette_color(0)));
   EXPECT_LE(darkest, 250);
   EXPECT_LT(draw(plot, {}, Format::svg).bytes.size(), 100000U);
