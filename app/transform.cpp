@@ -369,7 +369,7 @@ class TransformJob {
     report::Series series{.x = axis(), .y = std::vector<double>(samples.size())};
     if (options_.inverse) {
       plot.x = {.label = rate_hz_ > 0 ? "Time" : "Sample", .unit = rate_hz_ > 0 ? "s" : ""};
-      plot.y = {.label = "Value"};
+      plot.y = {.label = "Value", .unit = ""};
       for (std::size_t i = 0; i < samples.size(); ++i)
         series.y[i] = static_cast<double>(std::real(samples[i]));
     } else {
