@@ -59,7 +59,7 @@ class Collectives {
  public:
   /// @param transport  must outlive this object.
   explicit Collectives(Transport& transport, const Options& options = Options::from_environment());
-  ~Collectives();
+  virtual ~Collectives();
   Collectives(Collectives&&) noexcept;
   Collectives& operator=(Collectives&&) = delete;
   Collectives(const Collectives&) = delete;
