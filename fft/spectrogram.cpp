@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "fft/spectrogram.hpp"
+
+#include <cmath>
+#include <stdexcept>
+#include <type_traits>
+
+namespace papfft::fft {
+
+Framing::Framing(std::size_t samples, std::size_t nperseg, std::size_t noverlap)
+    : samples_(samples), nperseg_(nperseg), noverlap_(noverlap) {
+  if (nperseg == 0) throw std::invalid_argument("spectrogram: nperseg must be positive");
+  if (noverlap >= nperseg) throw std::invalid_argument("spectrogram: noverlap must be less than nperseg");
+}
+
+std::size_t Framing::frames() const noexcept {
+  return samples_ < nperseg_ ? 0 : (samples_ - noverlap_) / hop();
+}
+
+std::size_t Framing::samples_spanned(std::size_t begin, std::size_t end) const noexcept {
+  return begin >= end ? 0 : (end - begin - 1) * hop() + nperseg_;
+}
+
+template <typename T>
+Spectrogram<T>::Spectrogram(const SpectrogramSettings& settings) : settings_(settings) {
+  const Framing checked(0, settings.nperseg, settings.noverlap);
+  if (!(settings.sample_rate_hz > 0))
+    throw std::invalid_argument("spectrogram: the sample rate must be positive");
+  double sum = 0;
+  double sum_of_squares = 0;
+  for (const double w : make_window(settings.window, settings.nperseg, settings.tukey_alpha)) {
+    sum += w;
+    sum_of_squares += w * w;
+    window_.push_back(static_cast<T>(w));
+  }
+  if (!(sum > 0)) throw std::invalid_argument("spectrogram: the window's sum is 0");
+  scale_ =
+      settings.scaling == Scaling::density ? 1 / (settings.sample_rate_hz * sum_of_squares) : 1 / (sum * sum);
+  real_plan_ = FftwPlan<T>::get(PlanKind::real_forward, settings.nperseg, Rigor::estimate);
+  complex_plan_ = FftwPlan<T>::get(PlanKind::complex_forward, settings.nperseg, Rigor::estimate);
+}
+
+template <typename T>
+double Spectrogram<T>::real_bin_hz(std::size_t bin) const noexcept {
+  return static_cast<double>(bin) * settings_.sample_rate_hz / static_cast<double>(settings_.nperseg);
+}
+
+template <typename T>
+double Spectrogram<T>::complex_bin_hz(std::size_t bin) const noexcept {
+  const double hz = real_bin_hz(bin);
+  return 2 * bin < settings_.nperseg ? hz : hz - settings_.sample_rate_hz;
+}
+
+template <typename T>
+double Spectrogram<T>::frame_time_s(std::size_t frame) const noexcept {
+  const auto hop = static_cast<double>(settings_.nperseg - settings_.noverlap);
+  return (static_cast<double>(settings_.nperseg) / 2 + static_cast<double>(frame) * hop) /
+         settings_.sample_rate_hz;
+}
+
+template <typename T>
+template <typename Sample>
+void Spectrogram<T>::process_frames(std::span<const Sample> samples, std::size_t frames, std::size_t bins,
+                                    T* out, const Progress& progress) {
+  constexpr bool kReal = std::is_same_v<Sample, T>;
+  using Sum = std::conditional_t<kReal, double, std::complex<double>>;
+  const std::size_t nperseg = settings_.nperseg;
+  const Framing framing(samples.size(), nperseg, settings_.noverlap);
+  if (samples.size() < framing.samples_spanned(0, frames))
+    throw std::invalid_argument("spectrogram: too few samples");
+  const bool psd = settings_.mode == SpectrogramMode::psd;
+  const auto scale = static_cast<T>(psd ? scale_ : std::sqrt(scale_));
+  const auto doubled = [&](std::size_t bin) { return kReal && psd && bin > 0 && 2 * bin != nperseg; };
+  const std::size_t half = (nperseg + 7) / 8 * 8;
+  for_each_vector(frames, 2 * half + 8, work_, progress, [&](std::size_t f, Complex* work) {
+    const Sample* const frame = samples.data() + framing.first_sample(f);
+    Sample* const windowed = reinterpret_cast<Sample*>(work);
+    Complex* const spectrum = work + half;
+    Sum mean{};
+    if (settings_.detrend == Detrend::constant) {
+      for (std::size_t n = 0; n < nperseg; ++n) mean += static_cast<Sum>(frame[n]);
+      mean /= static_cast<double>(nperseg);
+    }
+    for (std::size_t n = 0; n < nperseg; ++n) {
+      windowed[n] = static_cast<Sample>(static_cast<Sum>(frame[n]) - mean) * window_[n];
+    }
+    if constexpr (kReal) {
+      real_plan_->execute(windowed, spectrum);
+    } else {
+      complex_plan_->execute(windowed, spectrum);
+    }
+    for (std::size_t k = 0; k < bins; ++k) {
+      const T value = psd ? std::norm(spectrum[k]) : std::abs(spectrum[k]);
+      out[f * bins + k] = value * (doubled(k) ? 2 * scale : scale);
+    }
+  });
+}
+
+template <typename T>
+void Spectrogram<T>::process(std::span<const T> samples, std::size_t frames, T* out,
+                             const Progress& progress) {
+  process_frames(samples, frames, real_bins(), out, progress);
+}
+
+template <typename T>
+void Spectrogram<T>::process(std::span<const Complex> samples, std::size_t frames, T* out,
+                             const Progress& progress) {
+  process_frames(samples, frames, complex_bins(), out, progress);
+}
+
+template class Spectrogram<float>;
+template class Spectrogram<double>;
+
+}  // namespace papfft::fft

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <complex>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+
+namespace papfft::fft {
+
+/// Sign of the exponent: forward is exp(-2 pi i nk/N), inverse is exp(+2 pi i nk/N).
+enum class Direction { forward, inverse };
+
+/// Owns `size()` elements at a cache line's boundary. Unlike std::vector it does not write to them first: large
+/// buffers are then first touched by the threads that fill them. Move-only.
+template <typename T>
+class Buffer {
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+
+ public:
+  static constexpr std::size_t kAlignmentBytes = 64;
+
+  Buffer() = default;
+  /// @throws std::bad_alloc, std::bad_array_new_length
+  explicit Buffer(std::size_t size) : data_(allocate(size)), size_(size) {}
+
+  [[nodiscard]] T* data() noexcept { return data_.get(); }
+  [[nodiscard]] const T* data() const noexcept { return data_.get(); }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] T& operator[](std::size_t i) noexcept { return data_.get()[i]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const noexcept { return data_.get()[i]; }
+  [[nodiscard]] T* begin() noexcept { return data(); }
+  [[nodiscard]] T* end() noexcept { return data() + size_; }
+  [[nodiscard]] const T* begin() const noexcept { return data(); }
+  [[nodiscard]] const T* end() const noexcept { return data() + size_; }
+
+ private:
+  struct Free {
+    void operator()(T* p) const noexcept { ::operator delete (p, std::align_val_t{kAlignmentBytes}); }
+  };
+
+  static T* allocate(std::size_t size) {
+    if (size > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_array_new_length();
+    return static_cast<T*>(::operator new (size * sizeof(T), std::align_val_t{kAlignmentBytes}));
+  }
+
+  std::unique_ptr<T, Free> data_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace papfft::fft

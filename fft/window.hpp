@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace papfft::fft {
+
+enum class Window { boxcar, hann, hamming, blackman, tukey };
+
+/// The window named so, in lower case. @throws std::invalid_argument  there is none
+[[nodiscard]] Window parse_window(std::string_view name);
+
+/// A periodic window of n samples, as scipy.signal.get_window(name, n) makes it (fftbins=True): the symmetric window of
+/// n+1 samples without its last. With x = k/n, k = 0..n-1:
+///
+///   hann 0.5 - 0.5 cos 2 pi x   hamming 0.54 - 0.46 cos 2 pi x   blackman 0.42 - 0.5 cos 2 pi x + 0.08 cos 4 pi x
+///   tukey: 1, with cosine tapers over the shares alpha/2 at both ends; alpha <= 0 is boxcar, alpha >= 1 is hann
+///
+/// A single sample is 1. @param tukey_alpha  used by tukey only
+[[nodiscard]] std::vector<double> make_window(Window window, std::size_t n, double tukey_alpha = 0.25);
+
+}  // namespace papfft::fft
