@@ -81,7 +81,12 @@ void check_writable(const std::string& path) {
   if (status && S_ISDIR(status->st_mode)) throw OutputError(path, errno_text(EISDIR));
   if (status) require_access(path, path, W_OK);
   if (!status || S_ISREG(status->st_mode)) {
-    require_access(path, resolved(path).parent_path().string(), W_OK | X_OK);
+    const std::string folder = resolved(path).parent_path().string();
+    const auto folder_status = status_of(folder);
+    if (folder_status && !S_ISDIR(folder_status->st_mode)) {
+      throw OutputError(path, fmt::format("{}: {}", folder, errno_text(ENOTDIR)));
+    }
+    require_access(path, folder, W_OK | X_OK);
   }
 }
 
