@@ -265,7 +265,10 @@ TEST(CheckWritable, FindsOutBeforeTheWork) {
   const auto error = [](const std::string& path) { return error_of([&] { check_writable(path); }); };
   EXPECT_EQ(error(folder.file("new.npy")), "no error");
   EXPECT_EQ(error(folder.file("old.npy", "x")), "no error");
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
   EXPECT_EQ(error("relative-name.npy"), "no error");
+  std::filesystem::current_path(before);
   for (const char* direct : {"-", "/dev/null", "/dev/stdout", "/dev/fd/1"})
     EXPECT_EQ(error(direct), "no error");
   EXPECT_EQ(error(""), "cannot write output: its name is empty");

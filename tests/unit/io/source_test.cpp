@@ -77,7 +77,7 @@ class Pipe {
 
 TEST(RawSource, ReadsAnyRangeInAnyPrecision) {
   const ScratchFolder folder;
-  std::vector<float> components(2 * 1000);
+  std::vector<float> components(2000);
   for (std::size_t i = 0; i < components.size(); ++i) components[i] = static_cast<float>(i);
   const auto source = open_source(folder.file("a.cf32", bytes_of(components)), raw("cf32_le"));
   EXPECT_EQ(source->info().length, 1000U);
