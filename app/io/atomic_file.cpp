@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include "app/io/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <random>
+
+namespace papfft::app::io {
+
+// A slot of the registry that signal handlers read: `path` changes only while the slot is owned, and is valid while it is armed.
+struct PendingTemporary {
+  enum State { unused, owned, armed };
+  std::atomic<int> state = unused;
+  std::array<char, PATH_MAX> path{};
+};
+
+namespace {
+
+static_assert(std::atomic<int>::is_always_lock_free, "signal handlers read it");
+constinit std::array<PendingTemporary, 32> pending_temporaries;
+
+// Descriptors that a path stands for. Opening such a path anew would lose the offset of a redirected (>>) output.
+std::optional<int> descriptor_named(const std::string& path) {
+  if (path == "-" || path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view prefix : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(prefix)) continue;
+    int fd = -1;
+    const char* const end = path.data() + path.size();
+    const auto parsed = std::from_chars(path.data() + prefix.size(), end, fd);
+    if (parsed.ec == std::errc() && parsed.ptr == end && fd >= 0) return fd;
+  }
+  return std::nullopt;
+}
+
+// The file that a symbolic link leads to, absolute, so that a later chdir() does no harm.
+std::filesystem::path resolved(const std::string& path) {
+  std::error_code error;
+  auto target = std::filesystem::canonical(path, error);
+  return error ? std::filesystem::absolute(path) : target;
+}
+
+std::optional<struct stat> status_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return status;
+}
+
+void require_access(const std::string& file, const std::string& path, int mode) {
+  if (::faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0) return;
+  const int error = errno;
+  throw OutputError(file, path == file ? errno_text(error) : fmt::format("{}: {}", path, errno_text(error)));
+}
+
+PendingTemporary& claim_slot(const std::string& file) {
+  for (PendingTemporary& slot : pending_temporaries) {
+    int expected = PendingTemporary::unused;
+    if (slot.state.compare_exchange_strong(expected, PendingTemporary::owned)) return slot;
+  }
+  throw OutputError(file, fmt::format("more than {} output files at once", pending_temporaries.size()));
+}
+
+}  // namespace
+
+void check_writable(const std::string& path) {
+  if (path.empty()) throw OutputError("output", "its name is empty");
+  if (descriptor_named(path)) return;
+  const auto status = status_of(path);
+  if (status && S_ISDIR(status->st_mode)) throw OutputError(path, errno_text(EISDIR));
+  if (status) require_access(path, path, W_OK);
+  if (!status || S_ISREG(status->st_mode)) {
+    const std::string folder = resolved(path).parent_path().string();
+    const auto folder_status = status_of(folder);
+    if (folder_status && !S_ISDIR(folder_status->st_mode)) {
+      throw OutputError(path, fmt::format("{}: {}", folder, errno_text(ENOTDIR)));
+    }
+    require_access(path, folder, W_OK | X_OK);
+  }
+}
+
+AtomicFile::AtomicFile(const std::string& path) : path_(path) {
+  check_writable(path);
+  const auto status = status_of(path);
+  if (const auto fd = descriptor_named(path)) {
+    fd_ = FileDescriptor(::fcntl(*fd, F_DUPFD_CLOEXEC, 0));
+  } else if (status && !S_ISREG(status->st_mode)) {
+    fd_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  } else {
+    create_temporary();
+    // What is replaced keeps its permissions; a file system that has none may refuse, which is no reason to stop.
+    if (status) (void)::fchmod(fd_.get(), status->st_mode & 0777U);
+  }
+  if (fd_.get() < 0) fail(errno);
+}
+
+void AtomicFile::create_temporary() {
+  target_ = resolved(path_).string();
+  const std::string folder = std::filesystem::path(target_).parent_path().string();
+  std::random_device random;
+  PendingTemporary& slot = claim_slot(path_);
+  int error = EEXIST;
+  while (error == EEXIST) {
+    const auto formatted =
+        fmt::format_to_n(slot.path.data(), slot.path.size() - 1, "{}/.papfft-{:08x}{:08x}.tmp",
+                         folder == "/" ? "" : folder, random(), random());
+    if (formatted.size >= slot.path.size()) {
+      error = ENAMETOOLONG;
+      break;
+    }
+    *formatted.out = '\0';
+    // Armed before the file exists: a signal between the two then removes nothing, instead of leaving something.
+    slot.state = PendingTemporary::armed;
+    // Not mkstemp, whose mode is 0600: here the kernel applies the umask.
+    fd_ = FileDescriptor(::open(slot.path.data(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    error = fd_.get() < 0 ? errno : 0;
+    if (error != 0) slot.state = PendingTemporary::owned;
+  }
+  if (error != 0) {
+    slot.state = PendingTemporary::unused;
+    fail(error);
+  }
+  temporary_ = &slot;
+}
+
+AtomicFile::~AtomicFile() {
+  if (temporary_ == nullptr) return;
+  (void)::unlink(temporary_->path.data());
+  temporary_->state = PendingTemporary::unused;
+}
+
+void AtomicFile::fail(int error) const { throw OutputError(path_, errno_text(error)); }
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd_.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(errno);
+    if (written == 0) fail(EIO);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void AtomicFile::commit() {
+  // Some errors of network and delayed-allocation file systems show only here. Pipes and devices cannot be synchronised.
+  if (temporary_ != nullptr && ::fsync(fd_.get()) != 0) fail(errno);
+  if (fd_.close() != 0) fail(errno);
+  if (temporary_ == nullptr) return;
+  if (::rename(temporary_->path.data(), target_.c_str()) != 0) fail(errno);
+  temporary_->state = PendingTemporary::unused;
+  temporary_ = nullptr;
+}
+
+void unlink_pending_temporaries() noexcept {
+  const int saved_errno = errno;
+  for (const PendingTemporary& slot : pending_temporaries) {
+    if (slot.state == PendingTemporary::armed) (void)::unlink(slot.path.data());
+  }
+  errno = saved_errno;
+}
+
+}  // namespace papfft::app::io

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/io/errors.hpp"
+#include "app/io/file_descriptor.hpp"
+
+namespace papfft::app::io {
+
+struct PendingTemporary;
+
+/// An output file that appears under its name only when complete. Bytes go to a temporary file in the same folder, which
+/// commit() renames; a destructor without commit() removes it and leaves what was there before. The new file has the
+/// permissions of the one it replaces, or the umask's. A symbolic link is followed, not replaced.
+/// "-", /dev/stdout, /dev/fd/N, pipes and devices are written directly: what was written stays written.
+///
+/// Signals are the program's: one that ends the process runs no destructor, so its handler should call
+/// unlink_pending_temporaries(). SIGPIPE and SIGXFSZ must be ignored for a closed pipe or a size limit to become an OutputError.
+class AtomicFile {
+ public:
+  /// @throws OutputError when the file cannot be created.
+  explicit AtomicFile(const std::string& path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  /// Unbuffered: hand over large pieces. @throws OutputError when any byte could not be written (disk full, closed pipe).
+  void write(std::span<const std::byte> bytes);
+  void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+  /// Makes the file appear, on the disk. Nothing may be written after. @throws OutputError, the old file left as it was.
+  void commit();
+
+ private:
+  [[noreturn]] void fail(int error) const;
+  void create_temporary();
+
+  std::string path_;    // as the user gave it
+  std::string target_;  // what commit() renames to; empty: written directly
+  PendingTemporary* temporary_ = nullptr;
+  FileDescriptor fd_;
+};
+
+/// Says before long work whether AtomicFile(path) can be expected to succeed. @throws OutputError when the folder is missing
+/// or not writable, or `path` is a folder or a read-only file.
+void check_writable(const std::string& path);
+
+/// Removes the temporary files of every AtomicFile not yet committed. Async-signal-safe.
+void unlink_pending_temporaries() noexcept;
+
+}  // namespace papfft::app::io

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/io/byte_input.hpp"
+#include "app/io/errors.hpp"
+#include "app/io/sample_type.hpp"
+
+namespace papfft::app::io {
+
+/// What is known of a signal before its samples are read: rows of equal length, one after another.
+struct SignalInfo {
+  std::string kind;  ///< for messages: "npy <c16", "raw cf32_le", "FLAC (Free Lossless Audio Codec)"
+  bool two_dimensional = false;  ///< only .npy files can be, of `rows` rows
+  std::uint64_t rows = 1;
+  std::optional<std::uint64_t>
+      length;  ///< samples per row; nothing: raw samples from a pipe, known at its end
+  bool is_complex = false;
+  double sample_rate_hz = 0;   ///< 0: unknown
+  std::uint64_t channels = 1;  ///< as stored; what is read is one channel or the mean of all
+  bool any_order = true;       ///< false: a pipe; the samples must be read once, in order
+  bool from_threads = true;    ///< false: only one thread at a time may read
+};
+
+/// Samples to be read in ranges, so that callers can stream them or share the reading.
+class Source {
+ public:
+  virtual ~Source() = default;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const SignalInfo& info() const { return info_; }
+  /// rows x length. @return nothing when the length is not known yet.
+  [[nodiscard]] std::optional<std::uint64_t> sample_count() const {
+    return info_.length ? std::optional(info_.rows * *info_.length) : std::nullopt;
+  }
+
+  /// Reads samples [first, first + out.size()), counted over all rows. Sample: float, double or std::complex of these; real
+  /// samples read as complex get imaginary parts of zero. Integers of raw and .npy files keep their values; sound is scaled to
+  /// +-1. Not-a-number and infinity pass (count_non_finite).
+  /// @return samples read, fewer than out.size() only at the end.
+  /// @throws DataError when the file is damaged or holds less than promised, or complex samples are read as real ones.
+  template <typename Sample>
+  [[nodiscard]] std::size_t read(std::uint64_t first, std::span<Sample> out);
+
+ protected:
+  Source(std::string name, SignalInfo info) : name_(std::move(name)), info_(std::move(info)) {}
+
+ private:
+  // As read(), in components (two per complex sample); `first` counts samples, and the range lies within sample_count().
+  virtual std::size_t read_components(std::uint64_t first, std::span<float> out) = 0;
+  virtual std::size_t read_components(std::uint64_t first, std::span<double> out) = 0;
+
+  std::string name_;
+  SignalInfo info_;
+};
+
+struct SourceOptions {
+  std::optional<SampleType> raw_type;  ///< the file holds nothing but samples of this type
+  std::optional<unsigned> channel;     ///< which channel of a sound to read, from 0; nothing: the mean of all
+};
+
+/// Opens .npy, sound (.wav .flac .ogg .oga .aiff .aif), SigMF (either of its files), raw samples (options.raw_type), or "-".
+/// Other names, pipes and standard input are known by their first bytes.
+/// @throws DataError naming the file, what is wrong and what would work.
+[[nodiscard]] std::unique_ptr<Source> open_source(const std::string& path, const SourceOptions& options = {});
+
+/// The parts of open_source, over any bytes.
+[[nodiscard]] std::unique_ptr<Source> open_npy(std::unique_ptr<ByteInput> input);
+[[nodiscard]] std::unique_ptr<Source> open_raw(std::unique_ptr<ByteInput> input, const SampleType& type,
+                                               double sample_rate_hz = 0);
+/// Sound by libsndfile. `input` must have a size. Not thread-safe.
+[[nodiscard]] std::unique_ptr<Source> open_sound(std::unique_ptr<ByteInput> input,
+                                                 std::optional<unsigned> channel);
+
+/// Every sample of every row. Memory grows with what is really there, not with what a header claims.
+/// @throws DataError as Source::read, and when there is no sample at all.
+template <typename Sample>
+[[nodiscard]] std::vector<Sample> read_all(Source& source);
+
+/// Samples that are not a number or infinite (in either part).
+template <typename Sample>
+[[nodiscard]] std::uint64_t count_non_finite(std::span<const Sample> samples);
+
+}  // namespace papfft::app::io

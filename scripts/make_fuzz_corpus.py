@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Writes the fuzzers' first inputs, tests/fuzz/corpus/TARGET/*: make_fuzz_corpus.py [FOLDER]
+
+Small files of every supported kind. Needs python3-numpy and libsndfile1 (called directly, as the encoder of the sounds).
+Inputs that once made the library fail are kept beside them by hand, as crash-*.
+"""
+import ctypes
+import io
+import json
+import pathlib
+import sys
+
+import numpy as np
+from numpy.lib import format as npy
+
+
+def npy_inputs():
+    ramp = np.arange(6)
+    for code in ("<f4", ">f8", "<c8", ">c16", "|i1", "|u1", "<i2", ">i4", "<i8", ">u2"):
+        yield code.strip("<>|") + ("_be" if code[0] == ">" else "_le"), saved(ramp.astype(code))
+    yield "rows", saved(ramp.astype("<f8").reshape(2, 3))
+    yield "fortran", saved(np.asfortranarray(ramp.astype("<f8").reshape(2, 3)))
+    yield "version2", saved(ramp.astype("<f4"), (2, 0))
+    yield "version3", saved(ramp.astype("<f4"), (3, 0))
+    yield "text", saved(np.array(["a", "b"]))
+    yield "records", saved(np.zeros(2, dtype=[("a", "<f8")]))
+    yield "truncated", saved(ramp.astype("<c16"))[:-7]
+    yield "overflow", saved(ramp.astype("<f8").reshape(2, 3)).replace(b"(2, 3)", b"(4294967296, 4294967297)")
+    yield "python2", saved(ramp.astype("<f8")).replace(b"(6,)", b"(6L,)")
+
+
+def saved(array, version=None):
+    file = io.BytesIO()
+    npy.write_array(file, array, version=version)
+    return file.getvalue()
+
+
+def sigmf_inputs():
+    metadata = {"global": {"core:datatype": "cf32_le", "core:sample_rate": 1e6, "core:version": "1.0.0"},
+                "captures": [{"core:sample_start": 0, "core:frequency": 100e6}],
+                "annotations": [{"core:sample_start": 3, "core:label": "x"}]}
+    yield "plain", json.dumps(metadata).encode()
+    for key, value in (("core:num_channels", 2), ("core:dataset", "other.bin"), ("core:dataset", "../x"),
+                       ("core:trailing_bytes", 4), ("core:metadata_only", True), ("core:sample_rate", -1),
+                       ("core:datatype", "cf16_le"), ("core:datatype", 3)):
+        changed = json.loads(json.dumps(metadata))
+        changed["global"][key] = value
+        yield f"{key[5:]}_{str(value).strip('./').replace('.', '_')}", json.dumps(changed).encode()
+    metadata["captures"][0]["core:header_bytes"] = 16
+    yield "header_bytes", json.dumps(metadata).encode()
+    yield "nested", b"[" * 400
+    yield "empty_object", b"{}"
+
+
+def raw_inputs():
+    for name in ("cf32_le", "cf64_be", "rf32_le", "rf64_le", "ci16_le", "ri16_be", "ci8", "ri8", "cu8", "ru8", "cu32_le"):
+        yield name, name.encode() + b" out.npy\n" + bytes(range(32))
+    yield "odd", b"cf32_le out.csv\n1234567"
+    yield "unknown", b"cf16_le out\n"
+
+
+WAV, AIFF, FLAC, OGG = 0x010000, 0x020000, 0x170000, 0x200000
+PCM_16, PCM_24, FLOAT, DOUBLE, ULAW, OPUS = 2, 3, 6, 7, 0x10, 0x64
+
+
+class SoundInfo(ctypes.Structure):
+    _fields_ = [("frames", ctypes.c_int64), ("samplerate", ctypes.c_int), ("channels", ctypes.c_int),
+                ("format", ctypes.c_int), ("sections", ctypes.c_int), ("seekable", ctypes.c_int)]
+
+
+def sound_inputs(folder):
+    sndfile = ctypes.CDLL("libsndfile.so.1")
+    sndfile.sf_open.restype = ctypes.c_void_p
+    for name, kind, channels, frames in (
+            ("pcm16.wav", WAV | PCM_16, 2, 64), ("pcm24.wav", WAV | PCM_24, 1, 64), ("float.wav", WAV | FLOAT, 1, 64),
+            ("double.wav", WAV | DOUBLE, 3, 16), ("ulaw.wav", WAV | ULAW, 1, 64), ("pcm16.aiff", AIFF | PCM_16, 2, 64),
+            ("pcm16.flac", FLAC | PCM_16, 2, 64), ("pcm24.flac", FLAC | PCM_24, 1, 64),
+            ("silence.flac", FLAC | PCM_16, 1, 20000), ("opus.ogg", OGG | OPUS, 1, 960)):
+        info = SoundInfo(0, 48000, channels, kind, 0, 0)
+        path = str(folder / name).encode()
+        file = sndfile.sf_open(path, 0x20, ctypes.byref(info))
+        assert file, name
+        k = np.arange(frames * channels)
+        values = (0 * k if "silence" in name else 0.5 * np.sin(0.1 * k)).astype("<f8")
+        sndfile.sf_writef_double(ctypes.c_void_p(file), values.ctypes.data_as(ctypes.c_void_p), ctypes.c_int64(frames))
+        sndfile.sf_close(ctypes.c_void_p(file))
+    whole = (folder / "pcm16.wav").read_bytes()
+    (folder / "truncated.wav").write_bytes(whole[:-9])
+    (folder / "unknown_length.wav").write_bytes(whole[:40] + b"\xff" * 4 + whole[44:])
+    (folder / "truncated.flac").write_bytes((folder / "pcm16.flac").read_bytes()[:-9])
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parent.parent
+    corpus = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else root / "tests/fuzz/corpus"
+    for target, inputs in (("npy", npy_inputs()), ("sigmf", sigmf_inputs()), ("raw", raw_inputs())):
+        (corpus / target).mkdir(parents=True, exist_ok=True)
+        for name, content in inputs:
+            (corpus / target / name).write_bytes(content)
+    (corpus / "sound").mkdir(parents=True, exist_ok=True)
+    sound_inputs(corpus / "sound")
+
+
+if __name__ == "__main__":
+    main()

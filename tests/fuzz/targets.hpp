@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <algorithm>
+#include <array>
+#include <complex>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/io/npy.hpp"
+#include "app/io/sigmf.hpp"
+#include "app/io/source.hpp"
+#include "app/io/writer.hpp"
+
+/// What the fuzzers feed, also run on every file of the corpus by the unit tests. Each function takes any bytes; only the
+/// promised exception may come out of the library, and what it accepts must keep its promises.
+namespace papfft::fuzz {
+
+using Bytes = std::span<const std::byte>;
+
+/// Ends the process, in every build type, so that a fuzzer keeps the input.
+inline void require(bool promise) {
+  if (!promise) std::abort();
+}
+
+inline std::unique_ptr<app::io::ByteInput> memory(Bytes bytes) {
+  return app::io::memory_bytes("fuzz", {bytes.begin(), bytes.end()});
+}
+
+inline std::string_view text_of(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+inline void npy(Bytes bytes) {
+  try {
+    const auto header_input = memory(bytes);
+    const app::io::NpyHeader header = app::io::read_npy_header(*header_input);
+    require(header.data_offset + header.sample_count * header.type.sample_bytes() <= bytes.size());
+    const auto source = app::io::open_npy(memory(bytes));
+    const auto samples = app::io::read_all<std::complex<double>>(*source);
+    require(samples.size() == header.sample_count);
+    (void)app::io::count_non_finite(std::span(samples));
+    // What we write of it describes the same array.
+    const std::string rewritten = app::io::make_npy_header(header.type, header.shape);
+    const std::string whole = rewritten + std::string(bytes.size(), '\0');
+    const auto again_input = memory(std::as_bytes(std::span(whole)));
+    const app::io::NpyHeader again = app::io::read_npy_header(*again_input);
+    require(again.type == header.type && again.shape == header.shape &&
+            again.data_offset == rewritten.size());
+  } catch (const app::io::DataError& error) {
+    require(std::string_view(error.what()).find('\n') == std::string_view::npos);
+  }
+}
+
+inline void sigmf(Bytes bytes) {
+  try {
+    const app::io::SigmfMeta meta = app::io::parse_sigmf_meta("fuzz", text_of(bytes));
+    require(app::io::raw_type_from(app::io::raw_type_name(meta.type)) == meta.type);
+    require(meta.sample_rate_hz >= 0 && meta.dataset.find('/') == std::string::npos);
+  } catch (const app::io::DataError& error) {
+    require(std::string_view(error.what()).find('\n') == std::string_view::npos);
+  }
+}
+
+/// A line with the names of a raw format and of an output file, then samples.
+inline void raw(Bytes bytes) {
+  const std::string_view text = text_of(bytes);
+  const std::string_view line = text.substr(0, text.find('\n'));
+  const std::size_t blank = std::min(line.find(' '), line.size());
+  try {
+    (void)app::io::format_of(std::string(line.substr(blank)));
+  } catch (const app::io::OutputError& error) {
+    require(std::string_view(error.what()).find('\n') == std::string_view::npos);
+  }
+  (void)app::io::npy_type_from(line.substr(blank));
+  const auto type = app::io::raw_type_from(line.substr(0, blank));
+  if (!type) return;
+  require(app::io::raw_type_name(*type) == line.substr(0, blank));
+  try {
+    const Bytes samples = bytes.subspan(std::min(line.size() + 1, bytes.size()));
+    const auto source = app::io::open_raw(memory(samples), *type);
+    require(app::io::read_all<std::complex<float>>(*source).size() * type->sample_bytes() == samples.size());
+  } catch (const app::io::DataError&) {
+  }
+}
+
+inline void sound(Bytes bytes) {
+  try {
+    const auto source = app::io::open_sound(memory(bytes), std::nullopt);
+    // A few bytes may stand for hours of silence: read some, then somewhere else.
+    std::vector<double> block(4096);
+    std::uint64_t first = 0;
+    for (int i = 0; i < 8; ++i) {
+      const std::size_t got = source->read(first, std::span(block));
+      require(got <= block.size());
+      first += got;
+      if (got < block.size()) break;
+    }
+    (void)source->read(first / 2, std::span(block));
+  } catch (const app::io::DataError& error) {
+    require(std::string_view(error.what()).find('\n') == std::string_view::npos);
+  }
+}
+
+struct Target {
+  std::string_view name;  ///< also its folder in the corpus
+  void (*run)(Bytes);
+};
+inline constexpr std::array kTargets = {Target{"npy", npy}, Target{"sigmf", sigmf}, Target{"raw", raw},
+                                        Target{"sound", sound}};
+
+}  // namespace papfft::fuzz
