@@ -37,6 +37,7 @@ void print_layer_settings() {
   line("receives in flight", fmt::format("{}", o.receives_in_flight), from("PAPFFT_RECEIVES"));
   line("check arguments", o.check_arguments ? "yes" : "no", from("PAPFFT_CHECK"));
   line("head of ls, bytes", fmt::format("{}", o.head_bytes), from("PAPFFT_HEAD_BYTES"));
+  line("chunk of credit, bytes", fmt::format("{}", o.chunk_bytes), from("PAPFFT_CHUNK_BYTES"));
 }
 
 int run_info(const CLI::App& command, const JobOptions& options) {

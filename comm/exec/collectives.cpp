@@ -71,7 +71,7 @@ struct Collectives::Impl {
     const Request request{.operation = operation,
                           .ranks = transport.size(),
                           .root = root,
-                          .segments = select_segments(algorithm, bytes),
+                          .segments = select_segments(algorithm, bytes, options.chunk_bytes),
                           .ordered = ordered};
     RankSchedule part = make_rank_schedule(algorithm, request, transport.rank());
     std::vector<std::size_t> offsets(

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <stdexcept>
 
@@ -29,7 +30,8 @@ struct Execution::Impl {
   struct State {  // of one op
     Phase phase = Phase::waiting;
     bool needs_arrival = false;
-    int unmet = 0;  // dependencies that have not ended
+    bool queued = false;  // asks for a credit
+    int unmet = 0;        // dependencies that have not ended
     int tag = 0;
     std::size_t bytes = 0;
     std::byte* landing = nullptr;  // where a receive puts its bytes
@@ -46,6 +48,12 @@ struct Execution::Impl {
     std::vector<int> ops;
     std::size_t ended = 0;
     int window = 1;
+  };
+
+  /// Takes of one peer that are ready, in program order; peers in the order of their first take (see Credit).
+  struct Asking {
+    Rank peer = -1;
+    std::deque<int> takes;
   };
 
   Impl(RankSchedule part_in, Layout layout_in, Transport& transport_in, std::uint32_t instance, Window window,
@@ -86,10 +94,18 @@ struct Execution::Impl {
         continue;
       }
       state.tag = tag(transport_in.max_tag(), instance, messages[{op.peer, op.kind == OpKind::send}]++);
-      (op.kind == OpKind::send ? sends : receives).ops.push_back(i);
+      if (is_uncounted(op)) {
+        uncounted.push_back(i);
+      } else {
+        (op.kind == OpKind::send ? sends : receives).ops.push_back(i);
+      }
     }
     unfinished = program.size();
+    credits = part.shape.credits;
   }
+
+  /// Not under the windows (verify.hpp): messages without data, and what is bounded by credits.
+  static bool is_uncounted(const Op& op) { return op.credit != Credit::none || op.blocks.count() == 0; }
 
   /// Both sides count the messages from one to the other alike, so the order of posting does not matter.
   static int tag(int max_tag, std::uint32_t instance, int message) {
@@ -103,7 +119,7 @@ struct Execution::Impl {
     return state.unmet == 0 && (arrived || !state.needs_arrival);
   }
 
-  bool start_lane(Lane& lane, bool receive) {
+  bool start_lane(Lane& lane) {
     bool any = false;
     while (lane.ended < lane.ops.size() && states[idx(lane.ops[lane.ended])].phase == Phase::ended)
       ++lane.ended;
@@ -116,14 +132,45 @@ struct Execution::Impl {
       if (state.phase != Phase::waiting) continue;
       // What is to be combined lands in staging, so that the transfer need not wait: only the combining does.
       if (!may_run(state) && part.program[i].kind != OpKind::recv_combine) continue;
-      if (receive) {
-        start_receive(i);
-      } else {
-        start_send(i);
-      }
+      start(i);
       any = true;
     }
     return any;
+  }
+
+  /// An uncounted message has become possible: it starts now, or when there is a credit for it.
+  void enable(int i) {
+    const Op& op = part.program[i];
+    if (op.credit != Credit::take) {
+      start(i);
+      return;
+    }
+    auto asking = std::ranges::find(asking_peers, op.peer, &Asking::peer);
+    if (asking == asking_peers.end()) asking = asking_peers.insert(asking_peers.end(), Asking{op.peer, {}});
+    asking->takes.push_back(i);
+    states[idx(i)].queued = true;
+  }
+
+  bool serve_takes() {
+    bool any = false;
+    for (Asking& asking : asking_peers) {
+      while (credits > 0 && !asking.takes.empty()) {
+        --credits;
+        start(asking.takes.front());
+        asking.takes.pop_front();
+        any = true;
+      }
+      if (credits == 0) break;
+    }
+    return any;
+  }
+
+  void start(int i) {
+    if (part.program[i].kind == OpKind::send) {
+      start_send(i);
+    } else {
+      start_receive(i);
+    }
   }
 
   void start_send(int i) {
@@ -202,12 +249,23 @@ struct Execution::Impl {
       states[idx(k)].phase = Phase::ended;
       states[idx(k)].buffer.reset();
       --unfinished;
+      if (part.program[k].credit == Credit::give) ++credits;
       for (const int next : dependents[idx(k)]) {
         State& state = states[idx(next)];
         --state.unmet;
-        if (can_finish_now(next)) open.push_back(next);
+        if (can_finish_now(next)) {
+          open.push_back(next);
+        } else if (can_enable(next)) {
+          enable(next);
+        }
       }
     }
+  }
+
+  [[nodiscard]] bool can_enable(int i) const {
+    const Op& op = part.program[i];
+    const State& state = states[idx(i)];
+    return !is_local(op.kind) && is_uncounted(op) && state.phase == Phase::waiting && may_run(state);
   }
 
   [[nodiscard]] bool can_finish_now(int i) const {
@@ -270,24 +328,20 @@ struct Execution::Impl {
     slot = {out, std::move(owner)};
   }
 
-  bool finish_landed_and_local() {
+  /// What is possible without a message having ended: at the beginning, and when the caller arrives.
+  bool begin() {
     bool any = false;
-    for (const Lane* lane : {&receives}) {
-      int open = 0;
-      for (std::size_t k = lane->ended; k < lane->ops.size() && open < lane->window; ++k) {
-        if (states[idx(lane->ops[k])].phase == Phase::ended) continue;
-        ++open;
-        if (can_finish_now(lane->ops[k])) {
-          finish(lane->ops[k]);
-          any = true;
-        }
-      }
-    }
-    for (const int i : locals) {
-      if (can_finish_now(i)) {
+    for (const std::vector<int>* ops : {&locals, &receives.ops}) {
+      for (const int i : *ops) {
+        if (!can_finish_now(i)) continue;
         finish(i);
         any = true;
       }
+    }
+    for (const int i : uncounted) {
+      if (!can_enable(i) || states[idx(i)].queued) continue;
+      enable(i);
+      any = true;
     }
     return any;
   }
@@ -312,6 +366,9 @@ struct Execution::Impl {
   Lane sends;
   Lane receives;
   std::vector<int> locals;
+  std::vector<int> uncounted;
+  std::vector<Asking> asking_peers;
+  int credits = 0;
   std::vector<int> tickets;  // ticket -> op
   std::vector<int> ended_tickets;
   int unfinished = 0;
@@ -342,10 +399,11 @@ bool Execution::step() {
   bool any = false;
   if (x.fresh) {
     x.fresh = false;
-    any = x.finish_landed_and_local();
+    any = x.begin();
   }
-  any = x.start_lane(x.receives, true) || any;
-  any = x.start_lane(x.sends, false) || any;
+  any = x.start_lane(x.receives) || any;
+  any = x.serve_takes() || any;
+  any = x.start_lane(x.sends) || any;
   any = x.poll() || any;
   if (x.unfinished == 0 && x.arrived) {
     x.deliver();

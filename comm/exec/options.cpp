@@ -58,6 +58,8 @@ Options Options::from_environment() {
   read_number("PAPFFT_CHECK", 0, 1, [&](long long v) { o.check_arguments = v == 1; });
   read_number("PAPFFT_HEAD_BYTES", 1, std::numeric_limits<int>::max(),
               [&](long long v) { o.head_bytes = static_cast<std::size_t>(v); });
+  read_number("PAPFFT_CHUNK_BYTES", 64, std::numeric_limits<int>::max(),
+              [&](long long v) { o.chunk_bytes = static_cast<std::size_t>(v); });
   return o;
 }
 

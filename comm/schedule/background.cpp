@@ -24,6 +24,7 @@ std::vector<bool> needs_arrival(const RankSchedule& part) {
     };
     bool need = std::ranges::any_of(part.program.after(i),
                                     [&](int before) { return needs[static_cast<std::size_t>(before)]; });
+    need = need || op.announces;
     if (is_local(op.kind)) need = need || reads_input(op.from);
     if (op.kind == OpKind::send || combines(op.kind)) need = need || reads_input(op.blocks.first);
     if (op.kind == OpKind::recv || op.kind == OpKind::copy) {

@@ -7,8 +7,8 @@
 namespace papfft::comm {
 
 /// Which of a rank's ops need the caller to have arrived: those that read the caller's input (slots that the
-/// contract fills before the operation and that no earlier op has overwritten), directly or through an op they
-/// depend on. All others may run in the background before the rank arrives.
+/// contract fills before the operation and that no earlier op has overwritten) or announce the arrival, directly or
+/// through an op they depend on. All others may run in the background before the rank arrives.
 /// @return  one flag per op of the program.
 /// @note Source  the split that the scatter/gather paper does by hand (its Figs 6, 8, 10, 12), derived.
 [[nodiscard]] std::vector<bool> needs_arrival(const RankSchedule& part);

@@ -24,6 +24,10 @@ std::string to_json(const Op& op, std::span<const int> after) {
   text += is_local(op.kind) ? "\"from\":" + std::to_string(op.from) : "\"peer\":" + std::to_string(op.peer);
   text += ",\"blocks\":" + range_text(op.blocks, '[', ']') + ",\"round\":" + std::to_string(op.round);
   if (combines(op.kind)) text += std::string(",\"incoming_first\":") + (op.incoming_first ? "true" : "false");
+  if (op.announces) text += ",\"announces\":true";
+  if (op.credit != Credit::none) {
+    text += std::string(",\"credit\":\"") + (op.credit == Credit::take ? "take" : "give") + "\"";
+  }
   return text + ",\"after\":[" + joined(after, ",") + "]}";
 }
 
@@ -37,7 +41,10 @@ std::string describe(const Op& op) {
     text += (op.kind == OpKind::send ? " ->" : " <-") + std::to_string(op.peer);
   }
   text += op.blocks.count() == 0 ? " empty" : " " + range_text(op.blocks, '[', ')');
-  return op.incoming_first ? text + " incoming first" : text;
+  if (op.incoming_first) text += " incoming first";
+  if (op.announces) text += " announces";
+  if (op.credit != Credit::none) text += op.credit == Credit::take ? " takes a credit" : " gives it back";
+  return text;
 }
 
 std::string to_text(const Schedule& schedule) {
@@ -45,6 +52,7 @@ std::string to_text(const Schedule& schedule) {
   std::string text = std::string(to_string(shape.operation)) + ": " + std::to_string(shape.ranks) + " ranks";
   if (is_rooted(shape.operation)) text += ", root " + std::to_string(shape.root);
   text += ", " + std::to_string(shape.blocks()) + " blocks";
+  if (shape.credits > 0) text += ", " + std::to_string(shape.credits) + " credits";
   if (!shape.scratch.empty()) text += ", " + std::to_string(shape.scratch.size()) + " scratch slots";
   text += "\n";
   if (!shape.holder.empty()) text += "slots hold the blocks of ranks " + joined(shape.holder, " ") + "\n";
@@ -68,8 +76,9 @@ std::string to_json(const Schedule& schedule) {
       "{\"operation\":\"" + std::string(to_string(shape.operation)) +
       "\",\"ranks\":" + std::to_string(shape.ranks) + ",\"root\":" + std::to_string(shape.root) +
       ",\"segments\":" + std::to_string(shape.segments) + ",\"holder\":[" + joined(shape.holder, ",") +
-      "],\"scratch\":[" + joined(shape.scratch, ",") + "],\"single_port\":" + flag(shape.single_port) +
-      ",\"ordered\":" + flag(shape.ordered) + ",\"programs\":[";
+      "],\"scratch\":[" + joined(shape.scratch, ",") + "],\"credits\":" + std::to_string(shape.credits) +
+      ",\"single_port\":" + flag(shape.single_port) + ",\"ordered\":" + flag(shape.ordered) +
+      ",\"programs\":[";
   for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
     const Program& program = schedule.programs[r];
     text += r == 0 ? "[" : ",[";

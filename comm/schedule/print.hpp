@@ -12,9 +12,9 @@ namespace papfft::comm {
 /// One line per op, ranks in order: index, round, op and, in braces, what it waits for.
 [[nodiscard]] std::string to_text(const Schedule& schedule);
 
-/// {"operation", "ranks", "root", "segments", "holder", "scratch", "single_port", "ordered",
+/// {"operation", "ranks", "root", "segments", "holder", "scratch", "credits", "single_port", "ordered",
 ///  "programs": [[{"kind", "peer", "blocks": [first, last], "round", "after": [...]}, ...], ...]};
-/// local ops have "from" instead of "peer", combining ops "incoming_first".
+/// local ops have "from" instead of "peer", combining ops "incoming_first", some "credit".
 [[nodiscard]] std::string to_json(const Schedule& schedule);
 
 }  // namespace papfft::comm

@@ -29,6 +29,7 @@ enum class Segmentation : std::uint8_t {
   whole,          ///< always one segment
   even,           ///< any number of equal segments
   head_and_rest,  ///< two: a first segment of fixed size, and all the rest
+  chunks          ///< segments of Options::chunk_bytes, below the size from which messages need a handshake
 };
 
 /// One algorithm: a pure generator and what a user may know about it. Each is defined in a file of its own,

@@ -47,15 +47,24 @@ enum class OpKind : std::uint8_t {
 [[nodiscard]] inline bool is_local(OpKind k) { return k == OpKind::copy || k == OpKind::combine; }
 [[nodiscard]] inline bool combines(OpKind k) { return k == OpKind::recv_combine || k == OpKind::combine; }
 
+/// Some steps' order is known only at run time: the order in which ranks really arrive. A program that has
+/// Shape::credits takes one with each op marked `take`, and gets it back when the matching op marked `give` (the n-th
+/// with the same peer) has ended. Where several takes are ready, those of the peer whose first take became ready first go
+/// first. So no more than `credits` answers are under way at a time, from whoever came first.
+enum class Credit : std::uint8_t { none, take, give };
+
 /// One step of one rank. The k-th send from a to b in a's program meets the k-th receive from a in b's.
 struct Op {
   OpKind kind = OpKind::send;
   /// Operand order of a combining op: false = held (+) incoming, true = incoming (+) held.
   bool incoming_first = false;
-  Rank peer = -1;     ///< -1 for local ops
-  BlockRange blocks;  ///< slots of this rank
-  int from = -1;      ///< local ops: the first source slot
-  int round = 0;      ///< for printing and the port check; the executor ignores it
+  Credit credit = Credit::none;
+  /// An empty message that says that this rank has arrived, so it needs the caller although it reads no data.
+  bool announces = false;
+  Rank peer = -1;          ///< -1 for local ops
+  BlockRange blocks = {};  ///< slots of this rank
+  int from = -1;           ///< local ops: the first source slot
+  int round = 0;           ///< for printing and the port check; the executor ignores it
   friend bool operator==(const Op&, const Op&) = default;
 };
 
@@ -89,6 +98,8 @@ struct Shape {
   std::vector<int> scratch = {};
   /// The schedule keeps to one send and one receive per rank and round, and sender and receiver agree on the round.
   bool single_port = false;
+  /// See Credit. The executor may use more, not fewer.
+  int credits = 0;
   /// Contributions are combined in rank order 0, 1, ..., so that the operation need not be commutative.
   bool ordered = false;
 

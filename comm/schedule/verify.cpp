@@ -5,6 +5,8 @@
 #include <bit>
 #include <deque>
 #include <map>
+#include <numeric>
+#include <random>
 #include <utility>
 
 #include "comm/schedule/contract.hpp"
@@ -53,11 +55,15 @@ struct Value {
 
 class Verifier {
  public:
-  Verifier(const Schedule& schedule, Window window)
-      : schedule_(schedule), shape_(schedule.shape), window_(window) {}
+  /// @param precedence  of peers, where takes of several are ready: the lowest is served first.
+  Verifier(const Schedule& schedule, Window window, std::span<const int> precedence)
+      : schedule_(schedule), shape_(schedule.shape), window_(window), precedence_(precedence) {}
 
   std::optional<std::string> run() {
-    if (!shape_is_sound() || !programs_are_sound() || !messages_match() || !ports_are_single()) return error_;
+    if (!shape_is_sound() || !programs_are_sound() || !messages_match() || !ports_are_single() ||
+        !credits_come_back()) {
+      return error_;
+    }
     execute();
     if (error_) return error_;
     check_end();
@@ -79,6 +85,9 @@ class Verifier {
     std::size_t sends_done = 0;
     std::size_t receives_done = 0;
     std::vector<int> locals;
+    std::vector<int> uncounted;  // empty messages and gives, not started yet
+    std::vector<int> takes;      // not started yet, in the order in which they are served if ready
+    int credits = 1;
     int unfinished = 0;
   };
 
@@ -226,6 +235,25 @@ class Verifier {
     return true;
   }
 
+  bool credits_come_back() {
+    for (Rank r = 0; r < shape_.ranks; ++r) {
+      std::map<Rank, int> taken;  // by peer
+      const Program& program = schedule_.programs[idx(r)];
+      for (int i = 0; i < program.size(); ++i) {
+        const Op& op = program[i];
+        if (op.credit == Credit::none) continue;
+        if (is_local(op.kind) || shape_.credits < 1) return fail(r, i, "no credits to take or give");
+        taken[op.peer] += op.credit == Credit::take ? 1 : -1;
+      }
+      for (const auto& [peer, open] : taken) {
+        if (open != 0)
+          return fail("rank " + std::to_string(r) + ": takes and gives differ with rank " +
+                      std::to_string(peer));
+      }
+    }
+    return true;
+  }
+
   void execute() {
     for (Rank r = 0; r < shape_.ranks; ++r) {
       State& state = states_[idx(r)];
@@ -234,9 +262,9 @@ class Verifier {
       state.ended.resize(idx(program.size()));
       state.unfinished = program.size();
       for (int i = 0; i < program.size(); ++i) {
-        const OpKind kind = program[i].kind;
-        (is_local(kind) ? state.locals : kind == OpKind::send ? state.sends : state.receives).push_back(i);
+        lane_of(state, program[i]).push_back(i);
       }
+      std::ranges::stable_sort(state.takes, {}, [&](int i) { return precedence_[idx(program[i].peer)]; });
       state.slots.resize(idx(shape_.slots()));
       for (int slot = 0; slot < shape_.blocks(); ++slot) state.slots[idx(slot)] = initial(r, slot);
       wake(r);
@@ -248,6 +276,13 @@ class Verifier {
       advance(r);
     }
     if (!error_) report_deadlock();
+  }
+
+  static std::vector<int>& lane_of(State& state, const Op& op) {
+    if (is_local(op.kind)) return state.locals;
+    if (op.credit == Credit::take) return state.takes;
+    if (op.credit == Credit::give || op.blocks.count() == 0) return state.uncounted;
+    return op.kind == OpKind::send ? state.sends : state.receives;
   }
 
   Value initial(Rank r, int slot) const {
@@ -288,6 +323,11 @@ class Verifier {
         }
       }
     }
+    std::erase_if(state.uncounted, [&](int i) {
+      start(r, i);
+      return state.started[idx(i)];
+    });
+    serve_takes(r);
     start_within(r, state.sends, state.sends_done, window_.sends);
     start_within(r, state.receives, state.receives_done, window_.receives);
   }
@@ -297,19 +337,30 @@ class Verifier {
     while (done < ops.size() && state.ended[idx(ops[done])]) ++done;
     int unfinished = 0;
     for (std::size_t k = done; k < ops.size() && unfinished < window && !error_; ++k) {
-      const int i = ops[k];
-      if (state.ended[idx(i)]) continue;
-      if (!state.started[idx(i)] && ready(r, i)) {
-        state.started[idx(i)] = true;
-        const Partner other = state.partner[idx(i)];
-        if (states_[idx(other.rank)].started[idx(other.op)]) {
-          transfer(r, i, other);
-          wake(r);
-          wake(other.rank);
-          continue;
-        }
-      }
-      ++unfinished;
+      start(r, ops[k]);
+      unfinished += state.ended[idx(ops[k])] ? 0 : 1;
+    }
+  }
+
+  void start(Rank r, int i) {
+    State& state = states_[idx(r)];
+    if (error_ || state.started[idx(i)] || !ready(r, i)) return;
+    state.started[idx(i)] = true;
+    const Partner other = state.partner[idx(i)];
+    if (!states_[idx(other.rank)].started[idx(other.op)]) return;
+    transfer(r, i, other);
+    wake(r);
+    wake(other.rank);
+  }
+
+  void serve_takes(Rank r) {
+    State& state = states_[idx(r)];
+    while (state.credits > 0 && !error_) {
+      std::erase_if(state.takes, [&](int i) { return state.started[idx(i)]; });
+      const auto next = std::ranges::find_if(state.takes, [&](int i) { return ready(r, i); });
+      if (next == state.takes.end()) return;
+      --state.credits;
+      start(r, *next);
     }
   }
 
@@ -371,8 +422,10 @@ class Verifier {
   }
 
   void end(Rank r, int i) {
-    states_[idx(r)].ended[idx(i)] = true;
-    --states_[idx(r)].unfinished;
+    State& state = states_[idx(r)];
+    state.ended[idx(i)] = true;
+    --state.unfinished;
+    if (schedule_.programs[idx(r)][i].credit == Credit::give) ++state.credits;
   }
 
   void report_deadlock() {
@@ -418,6 +471,7 @@ class Verifier {
   const Schedule& schedule_;
   const Shape& shape_;
   Window window_;
+  std::span<const int> precedence_;
   std::optional<std::string> error_;
   std::vector<State> states_;
   std::deque<Rank> awake_;
@@ -427,7 +481,22 @@ class Verifier {
 }  // namespace
 
 std::optional<std::string> find_violation(const Schedule& schedule, Window window) {
-  return Verifier(schedule, window).run();
+  std::vector<int> precedence(schedule.programs.size());
+  std::iota(precedence.begin(), precedence.end(), 0);
+  auto violation = Verifier(schedule, window, precedence).run();
+  if (violation || schedule.shape.credits == 0) return violation;
+  if (schedule.shape.ranks <= 6) {
+    while (!violation && std::ranges::next_permutation(precedence).found) {
+      violation = Verifier(schedule, window, precedence).run();
+    }
+    return violation;
+  }
+  std::mt19937 random(1);
+  for (int trial = 0; trial < 20 && !violation; ++trial) {
+    std::ranges::shuffle(precedence, random);
+    violation = Verifier(schedule, window, precedence).run();
+  }
+  return violation;
 }
 
 }  // namespace papfft::comm

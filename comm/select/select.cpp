@@ -27,12 +27,14 @@ const Algorithm& select_algorithm(Operation operation, int ranks, std::size_t by
   }
 }
 
-int select_segments(const Algorithm& algorithm, std::size_t bytes) {
+int select_segments(const Algorithm& algorithm, std::size_t bytes, std::size_t chunk_bytes) {
   switch (algorithm.segmentation) {
     case Segmentation::whole:
       return 1;
     case Segmentation::head_and_rest:
       return 2;
+    case Segmentation::chunks:
+      return static_cast<int>(std::max<std::size_t>(1, (bytes + chunk_bytes - 1) / chunk_bytes));
     case Segmentation::even:
       break;
   }

@@ -14,6 +14,6 @@ namespace papfft::comm {
                                                 bool ordered);
 
 /// Into how many segments the algorithm should cut so many bytes.
-[[nodiscard]] int select_segments(const Algorithm& algorithm, std::size_t bytes);
+[[nodiscard]] int select_segments(const Algorithm& algorithm, std::size_t bytes, std::size_t chunk_bytes);
 
 }  // namespace papfft::comm

@@ -33,8 +33,11 @@ struct Options {
   /// First segment of a linear-synchronised gather.
   std::size_t head_bytes = 32768;
 
+  /// Chunk of a receiver-driven gather; below MPI's eager limit (64 KiB over TCP), so that a chunk needs no handshake.
+  std::size_t chunk_bytes = 32768;
+
   /// The defaults, changed by PAPFFT_WAIT, PAPFFT_NAP_US, PAPFFT_SENDS, PAPFFT_RECEIVES, PAPFFT_STUCK_MS,
-  /// PAPFFT_CHECK (0 or 1) and PAPFFT_HEAD_BYTES.
+  /// PAPFFT_CHECK (0 or 1), PAPFFT_HEAD_BYTES and PAPFFT_CHUNK_BYTES.
   /// @throws std::invalid_argument naming the variable, if one does not make sense.
   [[nodiscard]] static Options from_environment();
 };

@@ -99,7 +99,7 @@ TEST(ReduceBnom, HandsAnOrderedResultToTheRoot) {
 TEST(Json, SaysAllThatTheTextSays) {
   EXPECT_EQ(
       to_json(make(Operation::reduce, "bnom", 2)),
-      R"({"operation":"reduce","ranks":2,"root":0,"segments":1,"holder":[],"scratch":[],)"
+      R"({"operation":"reduce","ranks":2,"root":0,"segments":1,"holder":[],"scratch":[],"credits":0,)"
       R"("single_port":false,"ordered":false,"programs":[)"
       R"([{"kind":"recv_combine","peer":1,"blocks":[0,1],"round":0,"incoming_first":false,"after":[]}],)"
       R"([{"kind":"send","peer":0,"blocks":[0,1],"round":0,"after":[]}]]})"
