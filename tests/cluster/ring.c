@@ -4,7 +4,6 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { kBytes = 4000000 };
 
@@ -30,8 +29,9 @@ int main(int argc, char** argv) {
     if (data[i] != (unsigned char)(i * 7 + i / 251)) MPI_Abort(MPI_COMM_WORLD, 3);
   }
   free(data);
-  char host[256];
-  gethostname(host, sizeof host);
+  char host[MPI_MAX_PROCESSOR_NAME];
+  int length;
+  MPI_Get_processor_name(host, &length);
   printf("host %s\n", host);
   if (rank == 0) printf("mbit_per_s %.0f\n", kBytes * 8e-6 / hop_s);
   MPI_Finalize();
