@@ -53,6 +53,7 @@ int run(int argc, char** argv) {
   add_spectrogram(app, action);
   add_algorithms(app, action);
   add_schedule(app, action);
+  add_cluster(app, action);
   add_info(app, action);
   try {
     app.parse(argc, argv);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <filesystem>
 
 #include "app/command.hpp"
 #include "app/input_options.hpp"
@@ -268,7 +269,8 @@ class SpectrogramJob {
         .label = settings_.scaling == fft::Scaling::density ? "Power density" : "Power",
         .unit = settings_.scaling == fft::Scaling::density ? (knows_rate_ ? "dB re 1/Hz" : "dB") : "dB"};
     io::AtomicFile file(path);
-    file.write(report::draw(map, {.title = options_.io.in}, format).bytes);
+    file.write(report::draw(map, {.title = std::filesystem::path(options_.io.in).filename().string()}, format)
+                   .bytes);
     file.commit();
   }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <filesystem>
 #include <numeric>
 
 #include "app/command.hpp"
@@ -389,7 +390,9 @@ class TransformJob {
     }
     plot.series.push_back(std::move(series));
     io::AtomicFile file(path);
-    file.write(report::draw(plot, {.title = options_.io.in}, format).bytes);
+    file.write(
+        report::draw(plot, {.title = std::filesystem::path(options_.io.in).filename().string()}, format)
+            .bytes);
     file.commit();
   }
 

@@ -485,14 +485,14 @@ std::optional<std::string> find_violation(const Schedule& schedule, Window windo
   std::iota(precedence.begin(), precedence.end(), 0);
   auto violation = Verifier(schedule, window, precedence).run();
   if (violation || schedule.shape.credits == 0) return violation;
-  if (schedule.shape.ranks <= 6) {
+  if (schedule.shape.ranks <= 5) {
     while (!violation && std::ranges::next_permutation(precedence).found) {
       violation = Verifier(schedule, window, precedence).run();
     }
     return violation;
   }
   std::mt19937 random(1);
-  for (int trial = 0; trial < 20 && !violation; ++trial) {
+  for (int trial = 0; trial < 8 && !violation; ++trial) {
     std::ranges::shuffle(precedence, random);
     violation = Verifier(schedule, window, precedence).run();
   }

@@ -24,7 +24,7 @@ struct Window {
 /// counted twice; at the end every rank holds what contract.hpp promises; the promises of the shape (single_port, ordered).
 ///
 /// Credits: every take has its give, and the schedule ends correctly with a single credit, whichever peer's takes are
-/// served first: all orders of up to 5 peers are run, pseudo-random ones of more. With one credit each answer comes
+/// served first: all orders of up to 4 peers are run, pseudo-random ones of more. With one credit each answer comes
 /// back without another having been asked for, so with more credits none of them can wait for another either.
 ///
 /// Apart from that one execution decides for all interleavings: what may start depends only on the set of ops that have ended,
