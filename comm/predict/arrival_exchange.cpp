@@ -74,23 +74,28 @@ bool ArrivalExchange::step_locked() {
 
 bool ArrivalExchange::poll() {
   ended_.clear();
+  heard_.clear();
   channel_->poll(ended_);
   for (const int ticket : ended_) {
     if (outbox_.ended(ticket)) continue;
     if (ticket == decision_ticket_) {
+      decision_ticket_ = -1;
       take_decision();
       continue;
     }
     const auto inbox = std::ranges::find(inboxes_, ticket, &Inbox::ticket);
-    const auto from = static_cast<Rank>(inbox - inboxes_.begin());
-    if (inbox->report.iteration == kBye) {
-      inbox->gone = true;
-      inbox->ticket = -1;
-    } else {
-      board_.report(from, inbox->report);
-      expect_report(from);
-    }
+    inbox->ticket = -1;
+    heard_.push_back(static_cast<Rank>(inbox - inboxes_.begin()));
   }
+  // New messages may get the tickets of those that have ended: not before all of these are dealt with.
+  for (const Rank from : heard_) {
+    Inbox& inbox = inboxes_[static_cast<std::size_t>(from)];
+    inbox.gone = inbox.report.iteration == kBye;
+    if (inbox.gone) continue;
+    board_.report(from, inbox.report);
+    expect_report(from);
+  }
+  if (transport_.rank() != decider_ && decision_ticket_ < 0 && !decider_gone_) expect_decision();
   return !ended_.empty();
 }
 
@@ -105,7 +110,6 @@ void ArrivalExchange::expect_decision() {
 }
 
 void ArrivalExchange::take_decision() {
-  decision_ticket_ = -1;
   if (decision_message_[0] == kBye) {
     decider_gone_ = true;
     return;
@@ -116,7 +120,6 @@ void ArrivalExchange::take_decision() {
   }
   last_known_ = decision.iteration;
   decisions_.push_back(std::move(decision));
-  expect_decision();
 }
 
 bool ArrivalExchange::send_pending() {

@@ -90,6 +90,7 @@ class ArrivalExchange final : public BackgroundTask {
   // The decider:
   DecisionBoard board_;
   std::vector<Inbox> inboxes_;
+  std::vector<Rank> heard_;  // in the poll under way
   // Others:
   std::vector<std::int64_t> decision_message_;  // iteration, 1 if oblivious, arrival_ns[P]
   int decision_ticket_ = -1;

@@ -14,7 +14,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::int64_t kBye = -1;
-constexpr std::chrono::nanoseconds kGrace = 20ms;  // from a round's begin, messages are polled for so long,
+constexpr std::chrono::nanoseconds kGrace =
+    20ms;  // after a round's begin and each message, the next is polled for so long,
 constexpr std::chrono::nanoseconds kLatePoll = 10ms;  // then so often
 
 }  // namespace
@@ -89,7 +90,7 @@ bool ClockSync::serve(std::int64_t now_ns) {
   if (turn_ < 0 && now_ns >= next_ns_ && !closing_) {
     for (Client& client : clients_) client.owed = client.gone ? 0 : settings_.burst;
     clients_.front().owed = 0;
-    round_ns_ = next_ns_;
+    active_ns_ = next_ns_;
     while (next_ns_ <= now_ns) next_ns_ += settings_.period.count();
   }
   ended_.clear();
@@ -109,6 +110,7 @@ bool ClockSync::serve(std::int64_t now_ns) {
     Client& client = clients_[r];
     if (!client.waits || (turn_ >= 0 && static_cast<Rank>(r) != turn_)) continue;
     client.waits = false;
+    active_ns_ = now_ns;
     client.owed = std::max(0, client.owed - 1);
     expect_ping(static_cast<Rank>(r));
     const Pong pong{local_(), next_ns_};
@@ -120,7 +122,7 @@ bool ClockSync::serve(std::int64_t now_ns) {
 
 void ClockSync::begin_burst(int count) {
   left_ = count;
-  round_ns_ = local_();
+  active_ns_ = local_();
   samples_.clear();
 }
 
@@ -148,6 +150,7 @@ bool ClockSync::ask(std::int64_t now_ns) {
 void ClockSync::take_pong() {
   samples_.push_back({send_ns_, pong_.remote_ns, local_()});
   pong_ticket_ = -1;
+  active_ns_ = local_();
   if (--left_ > 0) return;
   const std::lock_guard lock(model_mutex_);
   model_.add(samples_);
@@ -184,7 +187,7 @@ BackgroundTask::Clock::time_point ClockSync::due() const {
   const std::int64_t local_ns = local_();
   const bool owed =
       left_ > 0 || std::ranges::any_of(clients_, [](const Client& c) { return c.owed > 0 || c.waits; });
-  if (owed) return local_ns - round_ns_ < kGrace.count() ? now : now + kLatePoll;
+  if (owed) return local_ns - active_ns_ < kGrace.count() ? now : now + kLatePoll;
   return now + std::chrono::nanoseconds(next_ns_ - local_ns);
 }
 

@@ -83,8 +83,8 @@ class ClockSync final : public BackgroundTask {
   mutable std::mutex step_mutex_;
   Outbox outbox_;
   std::vector<int> ended_;
-  std::int64_t next_ns_ = 0;   // next round; local clock
-  std::int64_t round_ns_ = 0;  // when the present one began
+  std::int64_t next_ns_ = 0;    // next round; local clock
+  std::int64_t active_ns_ = 0;  // begin of the present round, or its last message
   // Rank 0:
   struct Client {
     Ping ping;
