@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "comm/transport/transport.hpp"
+
+namespace papfft::comm {
+
+/// Keeps small messages alive until they have left.
+class Outbox {
+ public:
+  void send(Channel& channel, Rank target, int tag, std::span<const std::byte> data) {
+    std::vector<std::byte> copy(data.begin(), data.end());
+    const int ticket = channel.isend(target, tag, copy);
+    messages_.emplace(ticket, std::move(copy));  // moving a vector leaves its bytes where they are
+  }
+  /// @return true if the ticket was one of this outbox.
+  bool ended(int ticket) { return messages_.erase(ticket) > 0; }
+  [[nodiscard]] bool empty() const { return messages_.empty(); }
+
+ private:
+  std::unordered_map<int, std::vector<std::byte>> messages_;
+};
+
+}  // namespace papfft::comm

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string_view>
+
+namespace papfft::comm {
+
+/// How long a processing phase takes from its start to the arrival at the collective, if `fraction` of it took
+/// `elapsed_ns` (the papers' PAT_Edge). At most about 31 years.
+/// @throws std::invalid_argument unless 0 < fraction <= 1 and elapsed_ns >= 0.
+[[nodiscard]] std::int64_t extrapolate_edge(std::int64_t elapsed_ns, double fraction);
+
+/// As long as the last time.
+class LastValue {
+ public:
+  void add(std::int64_t duration_ns) { last_ns_ = duration_ns; }
+  [[nodiscard]] std::optional<std::int64_t> predict() const { return last_ns_; }
+
+ private:
+  std::optional<std::int64_t> last_ns_;
+};
+
+/// The mean of the last `count` durations, or of as many as there are.
+class SimpleMovingAverage {
+ public:
+  /// @throws std::invalid_argument unless count >= 1.
+  explicit SimpleMovingAverage(int count);
+  void add(std::int64_t duration_ns);
+  [[nodiscard]] std::optional<std::int64_t> predict() const;
+
+ private:
+  std::size_t count_;
+  std::deque<std::int64_t> last_ns_;
+  std::int64_t sum_ns_ = 0;
+};
+
+/// Each new duration weighs `alpha`, all before it 1 - alpha; the first is taken as it is.
+class ExponentialMovingAverage {
+ public:
+  /// @throws std::invalid_argument unless 0 < alpha <= 1.
+  explicit ExponentialMovingAverage(double alpha);
+  void add(std::int64_t duration_ns);
+  [[nodiscard]] std::optional<std::int64_t> predict() const;
+
+ private:
+  double alpha_;
+  std::optional<double> mean_ns_;
+};
+
+enum class Estimator : std::uint8_t { edge, last, sma, ewma };
+inline constexpr std::size_t kEstimatorCount = 4;
+[[nodiscard]] std::string_view to_string(Estimator estimator);
+
+/// Predicts the length of a rank's processing phase by whichever estimator erred least of late.
+///
+/// One iteration: edge() any number of times (the latest counts), predict() at any time, finish() once with the true
+/// duration. finish() scores what every estimator says at that moment: a mean absolute error in which each new
+/// iteration weighs `error_weight`. An estimator that has never been scored comes after those that have; ties go to
+/// the first in the order of Estimator.
+class DurationEstimator {
+ public:
+  struct Settings {
+    int sma_count = 8;
+    double ewma_alpha = 0.3;
+    double error_weight = 0.2;  ///< 0 < weight <= 1
+  };
+  struct Prediction {
+    std::int64_t duration_ns = 0;
+    Estimator by = Estimator::edge;
+    friend bool operator==(const Prediction&, const Prediction&) = default;
+  };
+
+  DurationEstimator() : DurationEstimator(Settings{}) {}
+  /// @throws std::invalid_argument if a setting is out of range.
+  explicit DurationEstimator(const Settings& settings);
+
+  /// A new iteration begins: what edges the last one had is forgotten.
+  void start() { edge_ns_.reset(); }
+  /// `fraction` of this iteration's work is done after elapsed_ns. @throws as extrapolate_edge().
+  void edge(std::int64_t elapsed_ns, double fraction);
+  /// The phase took duration_ns.
+  void finish(std::int64_t duration_ns);
+
+  /// Nothing without any edge or history.
+  [[nodiscard]] std::optional<Prediction> predict() const;
+  [[nodiscard]] std::optional<std::int64_t> predict(Estimator estimator) const;
+  /// The recent mean absolute error; nothing if it was never scored.
+  [[nodiscard]] std::optional<std::int64_t> error_ns(Estimator estimator) const;
+
+ private:
+  double error_weight_;
+  std::optional<std::int64_t> edge_ns_;
+  LastValue last_;
+  SimpleMovingAverage sma_;
+  ExponentialMovingAverage ewma_;
+  std::array<std::optional<double>, kEstimatorCount> errors_ns_;
+};
+
+}  // namespace papfft::comm

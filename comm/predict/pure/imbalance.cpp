@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "comm/predict/pure/imbalance.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace papfft::comm {
+
+namespace {
+
+using Times = std::span<const std::int64_t>;
+
+std::int64_t first(Times times) { return *std::ranges::min_element(times); }
+std::int64_t last(Times times) { return *std::ranges::max_element(times); }
+
+void require_ranks(Times arrival_ns) {
+  if (arrival_ns.empty()) throw std::invalid_argument("arrival times: at least one rank is needed");
+}
+
+void require_pairs(Times arrival_ns, Times exit_ns) {
+  require_ranks(arrival_ns);
+  if (arrival_ns.size() != exit_ns.size()) {
+    throw std::invalid_argument("arrival and exit times: not of the same ranks");
+  }
+}
+
+void require_root(Times arrival_ns, Rank root) {
+  require_ranks(arrival_ns);
+  if (root < 0 || static_cast<std::size_t>(root) >= arrival_ns.size()) {
+    throw std::invalid_argument("arrival times: no root " + std::to_string(root) + " among " +
+                                std::to_string(arrival_ns.size()) + " ranks");
+  }
+}
+
+std::int64_t wire_ns(std::size_t blocks, std::size_t block_bytes, double beta_ns_per_byte) {
+  return std::llround(static_cast<double>(blocks) * static_cast<double>(block_bytes) * beta_ns_per_byte);
+}
+
+std::vector<std::int64_t> without_root(Times arrival_ns, Rank root) {
+  std::vector<std::int64_t> others(arrival_ns.begin(), arrival_ns.end());
+  others.erase(others.begin() + root);
+  return others;
+}
+
+}  // namespace
+
+std::int64_t arrival_spread_ns(Times arrival_ns) {
+  require_ranks(arrival_ns);
+  return last(arrival_ns) - first(arrival_ns);
+}
+
+double imbalance_factor(Times arrival_ns, double message_ns) {
+  if (!(message_ns > 0)) throw std::invalid_argument("imbalance: the time of a message must be positive");
+  return static_cast<double>(arrival_spread_ns(arrival_ns)) / message_ns;
+}
+
+std::int64_t run_time_ns(Times arrival_ns, Times exit_ns) {
+  require_pairs(arrival_ns, exit_ns);
+  return last(exit_ns) - first(arrival_ns);
+}
+
+double elapsed_ns(Times arrival_ns, Times exit_ns) {
+  require_pairs(arrival_ns, exit_ns);
+  double sum = 0;
+  for (std::size_t r = 0; r < exit_ns.size(); ++r) sum += static_cast<double>(exit_ns[r] - arrival_ns[r]);
+  return sum / static_cast<double>(exit_ns.size());
+}
+
+std::int64_t bound_scatter_ns(Times arrival_ns, Rank root, std::size_t block_bytes, double beta_ns_per_byte) {
+  require_root(arrival_ns, root);
+  const std::int64_t sent_ns = arrival_ns[static_cast<std::size_t>(root)] +
+                               wire_ns(arrival_ns.size() - 1, block_bytes, beta_ns_per_byte);
+  return std::max(sent_ns, last(arrival_ns)) - first(arrival_ns);
+}
+
+std::int64_t bound_gather_ns(Times arrival_ns, Rank root, std::size_t block_bytes, double beta_ns_per_byte) {
+  require_root(arrival_ns, root);
+  std::vector<std::int64_t> others = without_root(arrival_ns, root);
+  std::ranges::sort(others);
+  // The link is busy from the k-th arrival on with all blocks from the k-th on, at least.
+  std::int64_t end_ns = arrival_ns[static_cast<std::size_t>(root)];
+  for (std::size_t k = 0; k < others.size(); ++k) {
+    end_ns = std::max(end_ns, others[k] + wire_ns(others.size() - k, block_bytes, beta_ns_per_byte));
+  }
+  return end_ns - first(arrival_ns);
+}
+
+std::int64_t bound_reduce_ns(Times arrival_ns, Rank root, int segments, std::int64_t round_ns) {
+  require_root(arrival_ns, root);
+  if (segments < 1 || round_ns < 0) {
+    throw std::invalid_argument("reduce's bound: needs a segment and a round time");
+  }
+  if (arrival_ns.size() == 1) return 0;
+  std::vector<std::int64_t> others = without_root(arrival_ns, root);
+  std::ranges::sort(others, std::greater<>());
+  std::int64_t end_ns = arrival_ns[static_cast<std::size_t>(root)] + segments * round_ns;
+  for (std::size_t k = 1; k <= others.size(); ++k) {
+    const int rounds = segments - 1 + static_cast<int>(std::bit_width(k));  // ceil(log2(k + 1))
+    end_ns = std::max(end_ns, others[k - 1] + rounds * round_ns);
+  }
+  return end_ns - first(arrival_ns);
+}
+
+}  // namespace papfft::comm
