@@ -5,7 +5,8 @@
 //
 // One rank that is not ready holds up all behind it; this is what Open MPI's linear algorithm does, and the
 // baseline of the arrival-aware ones.
-#include "comm/schedule/builder.hpp"
+#include "comm/schedule/arrival.hpp"
+#include "comm/schedule/linear.hpp"
 #include "comm/schedule/registry.hpp"
 
 namespace papfft::comm {
@@ -13,21 +14,7 @@ namespace papfft::comm {
 namespace {
 
 RankSchedule generate(const Request& request, Rank rank) {
-  const int s = request.segments;
-  const Shape shape{
-      .operation = Operation::scatter, .ranks = request.ranks, .root = request.root, .segments = s};
-  ProgramBuilder builder(shape.slots());
-  if (rank != request.root) {
-    builder.recv(request.root, {rank * s, (rank + 1) * s}, rank - (rank > request.root ? 1 : 0));
-    return {shape, rank, builder.take()};
-  }
-  int previous = -1;
-  int round = 0;
-  for (Rank r = 0; r < request.ranks; ++r) {
-    if (r == rank) continue;
-    previous = builder.send(r, {r * s, (r + 1) * s}, round++, {previous});
-  }
-  return {shape, rank, builder.take()};
+  return linear_scatter(request, rank, arrival_order(request.ranks, request.root, {}), Pacing::one_by_one);
 }
 
 }  // namespace
