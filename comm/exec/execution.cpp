@@ -74,6 +74,7 @@ struct Execution::Impl {
     states.resize(idx(program.size()));
     dependents.resize(idx(program.size()));
     slots.resize(slot_count);
+    last_writer.assign(slot_count, -1);
     for (std::size_t s = 0; s < slot_count; ++s) slots[s].at = layout.input[s];
     sends.window = std::max(1, window.sends);
     receives.window = std::max(1, window.receives);
@@ -85,7 +86,10 @@ struct Execution::Impl {
       state.needs_arrival = needs[idx(i)];
       state.unmet = static_cast<int>(program.after(i).size());
       for (const int before : program.after(i)) dependents[idx(before)].push_back(i);
-      for (int s = op.blocks.first; s < op.blocks.last; ++s) state.bytes += layout.bytes[idx(s)];
+      for (int s = op.blocks.first; s < op.blocks.last; ++s) {
+        state.bytes += layout.bytes[idx(s)];
+        if (op.kind != OpKind::send) last_writer[idx(s)] = i;
+      }
       if (combines(op.kind) && reducer == nullptr) {
         throw std::invalid_argument("execution: a reduction needs an operation");
       }
@@ -346,6 +350,23 @@ struct Execution::Impl {
     return any;
   }
 
+  void bind(std::vector<const std::byte*> input, std::vector<std::byte*> output) {
+    if (input.size() != slots.size() || output.size() != slots.size()) {
+      throw std::invalid_argument("execution: the buffers have not one entry per slot");
+    }
+    layout.input = std::move(input);
+    layout.output = std::move(output);
+    for (std::size_t s = 0; s < slots.size(); ++s) {
+      if (slots[s].at == nullptr) slots[s].at = layout.input[s];
+      // What came early goes to its place now, while other messages are still under way.
+      const bool is_final = last_writer[s] >= 0 && states[idx(last_writer[s])].phase == Phase::ended;
+      if (is_final && slots[s].owner != nullptr && layout.output[s] != nullptr) {
+        std::copy_n(slots[s].at, layout.bytes[s], layout.output[s]);
+        slots[s] = {layout.output[s], nullptr};
+      }
+    }
+  }
+
   /// Values that did not land where the caller wants them (staged, or the caller's own input) go there now.
   void deliver() {
     for (std::size_t s = 0; s < slots.size(); ++s) {
@@ -363,6 +384,7 @@ struct Execution::Impl {
   std::vector<State> states;
   std::vector<std::vector<int>> dependents;
   std::vector<Slot> slots;
+  std::vector<int> last_writer;  // of each slot, or -1
   Lane sends;
   Lane receives;
   std::vector<int> locals;
@@ -391,6 +413,11 @@ Execution::~Execution() = default;
 void Execution::arrive() {
   impl_->arrived = true;
   impl_->fresh = true;
+}
+
+void Execution::arrive(std::vector<const std::byte*> input, std::vector<std::byte*> output) {
+  impl_->bind(std::move(input), std::move(output));
+  arrive();
 }
 
 bool Execution::step() {

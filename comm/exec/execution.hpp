@@ -30,8 +30,11 @@ class Execution {
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
-  /// The caller's input is ready. Until then only ops run that do not need it (background.hpp).
+  /// The caller has come: its input is ready. Until then only ops run that do not need it (background.hpp).
   void arrive();
+  /// The same, where the caller's buffers were not known before: what has landed by now was staged.
+  /// @param input, output  as in Layout. @throws std::invalid_argument unless they have one entry per slot.
+  void arrive(std::vector<const std::byte*> input, std::vector<std::byte*> output);
 
   /// Starts and ends what can be; never blocks. @return true if anything happened. @throws TransportError.
   bool step();

@@ -34,6 +34,18 @@ std::vector<std::size_t> cut(std::size_t bytes, int segments, std::size_t elemen
   return cuts;
 }
 
+namespace {
+
+/// nullptr where the caller has given no buffer (yet).
+template <typename Byte>
+Byte* place(std::span<Byte> buffer, std::size_t offset, std::size_t bytes) {
+  if (buffer.data() == nullptr) return nullptr;
+  if (offset + bytes > buffer.size()) throw std::invalid_argument("make_layout: a buffer is too small");
+  return buffer.data() + offset;
+}
+
+}  // namespace
+
 Layout make_layout(const Shape& shape, Rank rank, std::span<const std::size_t> whole_offsets,
                    std::size_t element_bytes, std::size_t head_bytes, std::span<const std::byte> send,
                    std::span<std::byte> recv) {
@@ -63,10 +75,10 @@ Layout make_layout(const Shape& shape, Rank rank, std::span<const std::size_t> w
       const std::size_t offset = cuts[static_cast<std::size_t>(s)];
       layout.bytes[slot] = cuts[static_cast<std::size_t>(s) + 1] - offset;
       if (held_before(shape, rank, block) != Held::nothing) {
-        layout.input[slot] = send.subspan((whole_in ? begin : 0) + offset, layout.bytes[slot]).data();
+        layout.input[slot] = place(send, (whole_in ? begin : 0) + offset, layout.bytes[slot]);
       }
       if (held_after(shape, rank, block) != Held::nothing) {
-        layout.output[slot] = recv.subspan((whole_out ? begin : 0) + offset, layout.bytes[slot]).data();
+        layout.output[slot] = place(recv, (whole_out ? begin : 0) + offset, layout.bytes[slot]);
       }
     }
   }

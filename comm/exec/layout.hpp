@@ -27,7 +27,8 @@ struct Layout {
 /// into segments by itself. Vector operations: the one block is whole_offsets = {0, bytes}.
 ///
 /// @param send, recv  this rank's buffers as in MPI: the whole vector where the operation's side has it, else one
-///                    block (or nothing, where MPI ignores the argument). They may be the same memory (in place).
+///                    block (or nothing, where MPI ignores the argument, or where only the sizes are wanted). They may
+///                    be the same memory (in place).
 /// @param head_bytes  see cut().
 [[nodiscard]] Layout make_layout(const Shape& shape, Rank rank, std::span<const std::size_t> whole_offsets,
                                  std::size_t element_bytes, std::size_t head_bytes,

@@ -7,24 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "papfft/operation.hpp"
+
 namespace papfft::comm {
 
 using Rank = int;  ///< Rank in the communicator, 0 .. P-1.
-
-/// What a schedule does; contract.hpp gives each one's pre- and postcondition.
-enum class Operation : std::uint8_t {
-  scatter,
-  gather,
-  bcast,
-  reduce,
-  allgather,
-  allgatherv,  ///< as allgather; apart because other algorithms suit blocks of unequal size
-  allreduce,
-  reduce_scatter
-};
-inline constexpr int kOperationCount = 8;
-
-[[nodiscard]] std::string_view to_string(Operation operation);
 
 /// Half-open range [first, last) of slots; a slot is the unit of data that a schedule moves.
 struct BlockRange {

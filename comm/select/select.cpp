@@ -12,6 +12,21 @@ constexpr std::size_t kSegmentBytes = 131072;  // short against the vector, long
 constexpr std::size_t kMostSegments = 64;
 }  // namespace
 
+Choice choose(Operation operation, std::string_view name, int ranks, std::size_t bytes, bool ordered) {
+  if (name == "mpi") return {};
+  if (name == "auto") return {&select_algorithm(operation, ranks, bytes, ordered), true};
+  for (const Algorithm* algorithm : algorithms()) {
+    if (algorithm->operation != operation) continue;
+    if (algorithm->name == name) return {algorithm, false};
+  }
+  if (name.starts_with('b')) {
+    for (const Algorithm* algorithm : algorithms()) {
+      if (algorithm->operation == operation && algorithm->name == name.substr(1)) return {algorithm, true};
+    }
+  }
+  return {&find_algorithm(operation, name), false};  // throws, naming what is known
+}
+
 const Algorithm& select_algorithm(Operation operation, int ranks, std::size_t bytes, bool ordered) {
   const bool tree = bytes <= kSmallBlockBytes && ranks > 4;
   switch (operation) {

@@ -7,6 +7,19 @@
 
 namespace papfft::comm {
 
+/// How a call is to be carried out.
+struct Choice {
+  const Algorithm* algorithm = nullptr;  ///< nullptr: the MPI library's own collective
+  bool background = false;               ///< run before the caller arrives what does not need it
+  friend bool operator==(const Choice&, const Choice&) = default;
+};
+
+/// What a user's word for an algorithm means: a name of the registry, such a name with `b` before it (in the
+/// background), "auto", or "mpi". Arguments as select_algorithm.
+/// @throws std::invalid_argument  naming those known, if it is none of these
+[[nodiscard]] Choice choose(Operation operation, std::string_view name, int ranks, std::size_t bytes,
+                            bool ordered);
+
 /// The algorithm that "auto" stands for. Pure, and of values that all ranks know, so that all choose alike.
 /// @param bytes    one block (per-rank operations) or the vector.
 /// @param ordered  the reduction is not commutative.

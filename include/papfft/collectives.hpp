@@ -10,12 +10,13 @@
 #include <string_view>
 #include <type_traits>
 
+#include "papfft/operation.hpp"
 #include "papfft/options.hpp"
+#include "papfft/reducer.hpp"
 
 namespace papfft::comm {
 
 class Transport;
-class Reducer;
 
 /// A collective made no progress for Options::stuck_after. what() says, for every rank that was heard of, whom it
 /// waits for, in one line.
@@ -35,6 +36,18 @@ class MismatchError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// One collective call, untyped. Sizes are in bytes and whole numbers of elements.
+struct CallArguments {
+  Operation operation = Operation::scatter;
+  std::size_t bytes = 0;  ///< of one rank's block (scatter, gather) or of the vector (bcast, reduce)
+  std::size_t element_bytes = 1;
+  int root = 0;
+  std::string_view algorithm = "auto";
+  std::span<const std::byte> send = {};
+  std::span<std::byte> recv = {};
+  const Reducer* reducer = nullptr;
+};
+
 /// How a collective call went, for whoever measures.
 struct CallStatistics {
   std::string_view algorithm;
@@ -48,7 +61,9 @@ concept Element = std::is_trivially_copyable_v<T>;
 template <typename Op>
 inline constexpr bool is_commutative = true;
 
-/// Collective operations among the ranks of a transport, by any algorithm of the registry ("auto": by size).
+/// Collective operations among the ranks of a transport, by any algorithm of the registry; "auto" chooses by size, and
+/// "mpi" is the MPI library's own collective, where there is one. A name of the registry with a `b` before it (bsls, bsbn,
+/// ...) means: what can run in the background before the caller comes shall; that needs a Session.
 ///
 /// Every call is collective: all ranks make the same calls in the same order with agreeing arguments. Buffers may
 /// be of any trivially copyable type and size, beyond 2 GiB too. One thread at a time.
@@ -97,6 +112,9 @@ class Collectives {
   void reduce(std::span<const T> send, std::span<T> recv, Op op, int root,
               std::string_view algorithm = "auto");
 
+  /// Any of them, untyped. What the others come down to.
+  virtual void call(const CallArguments& arguments);
+
   /// The untyped calls behind these; sizes are in bytes and must be whole numbers of elements.
   void scatter_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes,
                      int root, std::string_view algorithm);
@@ -110,14 +128,18 @@ class Collectives {
   /// Returns on every rank after all have called it.
   void barrier();
 
- private:
+ protected:
+  /// By the MPI library's own collective. @throws std::invalid_argument  there is none
+  virtual void stock_call(const CallArguments& arguments);
+
   struct Impl;
+  [[nodiscard]] Impl& impl() { return *impl_; }
+
+ private:
   std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace papfft::comm
-
-#include "papfft/reducer.hpp"
 
 namespace papfft::comm {
 

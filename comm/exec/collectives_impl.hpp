@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "comm/exec/execution.hpp"
+#include "comm/exec/layout.hpp"
+#include "comm/exec/wait.hpp"
+#include "comm/schedule/registry.hpp"
+#include "comm/select/select.hpp"
+#include "comm/transport/transport.hpp"
+#include "papfft/collectives.hpp"
+
+namespace papfft::comm {
+
+/// What must be the same on all ranks of a call. Compared and sent as bytes, hence without padding.
+struct CallSignature {
+  std::uint64_t bytes = 0;  ///< of one block, or of the vector
+  std::uint64_t element_bytes = 0;
+  std::int32_t operation = 0;
+  std::int32_t root = 0;
+  std::int32_t ordered = 0;
+  std::int32_t background = 0;
+  std::array<char, 24> algorithm{};
+
+  [[nodiscard]] std::string text() const;
+  friend bool operator==(const CallSignature&, const CallSignature&) = default;
+};
+
+/// What a call comes down to, before there are buffers.
+struct PlannedCall {
+  CallSignature signature;
+  Choice choice;
+  int segments = 1;
+};
+
+struct Collectives::Impl {
+  Impl(Transport& transport, const Options& options);
+
+  /// @throws std::invalid_argument  no such root or algorithm
+  [[nodiscard]] PlannedCall plan(const CallArguments& arguments) const;
+  /// This rank's part. @param arrival_ns  expected arrivals, or empty
+  [[nodiscard]] RankSchedule part(const PlannedCall& plan, std::vector<std::int64_t> arrival_ns) const;
+  /// Sizes always, pointers where send and recv have data.
+  [[nodiscard]] Layout layout(const PlannedCall& plan, const Shape& shape, std::span<const std::byte> send,
+                              std::span<std::byte> recv) const;
+
+  /// Steps an execution that has arrived until it is done. @throws StuckError and what step() throws
+  void finish(Execution& execution, const CallSignature& signature);
+  /// Calls step(), which says whether anything happened, until done(). @throws StuckError with what() after a time
+  /// without progress
+  template <typename Step, typename Done, typename What>
+  void wait(Step step, Done done, What what) {
+    Waiter waiter(options.wait, options.longest_nap, crowded);
+    while (!done()) {
+      if (step()) {
+        waiter.progressed();
+        continue;
+      }
+      waiter.pause();
+      if (options.stuck_after.count() > 0 && waiter.idle_for() > options.stuck_after) throw_stuck(what());
+    }
+  }
+
+  /// A collective of our own, by a fixed algorithm, on bytes.
+  void internal(Operation operation, std::span<const std::byte> send, std::span<std::byte> recv,
+                std::size_t bytes, const char* algorithm);
+  /// @throws MismatchError on every rank
+  void check(const CallSignature& mine);
+  [[noreturn]] void throw_stuck(const std::string& mine);
+
+  Transport& transport;
+  Options options;
+  Window window;
+  bool crowded;
+  std::uint32_t calls =
+      0;  // also numbers the tags: even for plain calls, odd for those that a Session began early
+  CallStatistics last;
+};
+
+}  // namespace papfft::comm
