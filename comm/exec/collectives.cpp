@@ -51,6 +51,7 @@ PlannedCall Collectives::Impl::plan(const CallArguments& a) const {
                                  .root = a.root,
                                  .ordered = ordered ? 1 : 0},
                    .choice = choose(a.operation, a.algorithm, transport.size(), a.bytes, ordered)};
+  plan.choice.background = plan.choice.background && background;
   const std::string_view name = plan.choice.algorithm == nullptr ? "mpi" : plan.choice.algorithm->name;
   name.copy(plan.signature.algorithm.data(), plan.signature.algorithm.size() - 1);
   plan.signature.background = plan.choice.background ? 1 : 0;

@@ -75,6 +75,7 @@ struct Collectives::Impl {
   Options options;
   Window window;
   bool crowded;
+  bool background = false;  // there is somebody to run what comes before a call
   std::uint32_t calls =
       0;  // also numbers the tags: even for plain calls, odd for those that a Session began early
   CallStatistics last;

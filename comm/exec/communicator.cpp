@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -24,65 +25,69 @@ detail::OwnedTransport::OwnedTransport(MPI_Comm comm) : transport(std::make_uniq
 detail::OwnedTransport::~OwnedTransport() = default;
 detail::OwnedTransport::OwnedTransport(OwnedTransport&&) noexcept = default;
 
-Communicator::Communicator(MPI_Comm comm, const Options& options)
-    : OwnedTransport(comm), Collectives(*transport, options) {}
+Transport& detail::as_transport(MpiTransport& transport) { return transport; }
+MPI_Comm detail::native(const MpiTransport& transport) { return transport.native(); }
 
-void Communicator::scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                           int recvcount, MPI_Datatype recvtype, int root, std::string_view algorithm) {
-  if (rank() != root) {
+void detail::mpi_scatter(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                         void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                         std::string_view algorithm) {
+  if (comm.rank() != root) {
     PackedBuffer recv(recvbuf, whole_count(recvcount, "scatter"), recvtype, false);
-    scatter_bytes({}, recv.bytes(), 1, root, algorithm);
+    comm.scatter_bytes({}, recv.bytes(), 1, root, algorithm);
     recv.unpack();
     return;
   }
   const std::size_t count = whole_count(sendcount, "scatter");
-  PackedBuffer send(sendbuf, count * static_cast<std::size_t>(size()), sendtype, true);
+  PackedBuffer send(sendbuf, count * static_cast<std::size_t>(comm.size()), sendtype, true);
   if (in_place(recvbuf)) {  // the root's block stays where it is
     const std::size_t block = count * packed_bytes(sendtype);
-    scatter_bytes(send.bytes(), send.bytes().subspan(static_cast<std::size_t>(root) * block, block), 1, root,
-                  algorithm);
+    comm.scatter_bytes(send.bytes(), send.bytes().subspan(static_cast<std::size_t>(root) * block, block), 1,
+                       root, algorithm);
     return;
   }
   PackedBuffer recv(recvbuf, whole_count(recvcount, "scatter"), recvtype, false);
-  scatter_bytes(send.bytes(), recv.bytes(), 1, root, algorithm);
+  comm.scatter_bytes(send.bytes(), recv.bytes(), 1, root, algorithm);
   recv.unpack();
 }
 
-void Communicator::gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                          int recvcount, MPI_Datatype recvtype, int root, std::string_view algorithm) {
-  if (rank() != root) {
+void detail::mpi_gather(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                        void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                        std::string_view algorithm) {
+  if (comm.rank() != root) {
     PackedBuffer send(sendbuf, whole_count(sendcount, "gather"), sendtype, true);
-    gather_bytes(send.bytes(), {}, 1, root, algorithm);
+    comm.gather_bytes(send.bytes(), {}, 1, root, algorithm);
     return;
   }
   const std::size_t count = whole_count(recvcount, "gather");
-  PackedBuffer recv(recvbuf, count * static_cast<std::size_t>(size()), recvtype, in_place(sendbuf));
+  PackedBuffer recv(recvbuf, count * static_cast<std::size_t>(comm.size()), recvtype, in_place(sendbuf));
   if (in_place(sendbuf)) {
     const std::size_t block = count * packed_bytes(recvtype);
-    gather_bytes(recv.bytes().subspan(static_cast<std::size_t>(root) * block, block), recv.bytes(), 1, root,
-                 algorithm);
+    comm.gather_bytes(recv.bytes().subspan(static_cast<std::size_t>(root) * block, block), recv.bytes(), 1,
+                      root, algorithm);
   } else {
     PackedBuffer send(sendbuf, whole_count(sendcount, "gather"), sendtype, true);
-    gather_bytes(send.bytes(), recv.bytes(), 1, root, algorithm);
+    comm.gather_bytes(send.bytes(), recv.bytes(), 1, root, algorithm);
   }
   recv.unpack();
 }
 
-void Communicator::bcast(void* buffer, int count, MPI_Datatype type, int root, std::string_view algorithm) {
-  PackedBuffer data(buffer, whole_count(count, "bcast"), type, rank() == root);
-  bcast_bytes(data.bytes(), 1, root, algorithm);
-  if (rank() != root) data.unpack();
+void detail::mpi_bcast(Collectives& comm, void* buffer, int count, MPI_Datatype type, int root,
+                       std::string_view algorithm) {
+  PackedBuffer data(buffer, whole_count(count, "bcast"), type, comm.rank() == root);
+  comm.bcast_bytes(data.bytes(), 1, root, algorithm);
+  if (comm.rank() != root) data.unpack();
 }
 
-void Communicator::reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
-                          int root, std::string_view algorithm) {
+void detail::mpi_reduce(Collectives& comm, const void* sendbuf, void* recvbuf, int count, MPI_Datatype type,
+                        MPI_Op op, int root, std::string_view algorithm) {
   const std::size_t n = whole_count(count, "reduce");
   const MpiReducer reducer(op, type);
   const void* input = in_place(sendbuf) ? recvbuf : sendbuf;
   const std::size_t bytes = n * reducer.element_bytes();
   if (is_dense(type)) {
-    reduce_bytes({static_cast<const std::byte*>(input), bytes},
-                 {static_cast<std::byte*>(recvbuf), rank() == root ? bytes : 0}, reducer, root, algorithm);
+    comm.reduce_bytes({static_cast<const std::byte*>(input), bytes},
+                      {static_cast<std::byte*>(recvbuf), comm.rank() == root ? bytes : 0}, reducer, root,
+                      algorithm);
     return;
   }
   // A user's operation sees elements laid out as its datatype says, so they are moved with their gaps; the caller's
@@ -98,12 +103,56 @@ void Communicator::reduce(const void* sendbuf, void* recvbuf, int count, MPI_Dat
   PackedBuffer spread(apart.data(), n, type, false);
   std::copy_n(packed.bytes().data(), packed.bytes().size(), spread.bytes().data());
   spread.unpack();
-  reduce_bytes(apart, rank() == root ? std::span(apart) : std::span<std::byte>(), reducer, root, algorithm);
-  if (rank() != root) return;
+  comm.reduce_bytes(apart, comm.rank() == root ? std::span(apart) : std::span<std::byte>(), reducer, root,
+                    algorithm);
+  if (comm.rank() != root) return;
   PackedBuffer result(apart.data(), n, type, true);
   PackedBuffer back(recvbuf, n, type, false);
   std::copy_n(result.bytes().data(), result.bytes().size(), back.bytes().data());
   back.unpack();
+}
+
+void detail::mpi_stock_call(MPI_Comm comm, const CallArguments& a) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  if (a.bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw std::invalid_argument("algorithm 'mpi': MPI's own collectives take at most 2 GiB");
+  }
+  const int bytes = static_cast<int>(a.bytes);
+  // MPI forbids the same memory on both sides; a block in its place is MPI_IN_PLACE.
+  const auto* send_begin = static_cast<const void*>(a.send.data());
+  const auto own = static_cast<std::size_t>(a.root) * a.bytes;
+  switch (a.operation) {
+    case Operation::scatter: {
+      const bool in_place_root = rank == a.root && a.recv.data() == a.send.data() + own;
+      check_mpi(MPI_Scatter(send_begin, bytes, MPI_BYTE, in_place_root ? MPI_IN_PLACE : a.recv.data(), bytes,
+                            MPI_BYTE, a.root, comm),
+                "MPI_Scatter");
+      return;
+    }
+    case Operation::gather: {
+      const bool in_place_root = rank == a.root && a.send.data() == a.recv.data() + own;
+      check_mpi(MPI_Gather(in_place_root ? MPI_IN_PLACE : send_begin, bytes, MPI_BYTE, a.recv.data(), bytes,
+                           MPI_BYTE, a.root, comm),
+                "MPI_Gather");
+      return;
+    }
+    case Operation::bcast:
+      check_mpi(MPI_Bcast(a.recv.data(), bytes, MPI_BYTE, a.root, comm), "MPI_Bcast");
+      return;
+    case Operation::reduce: {
+      const auto* reducer = dynamic_cast<const MpiReducer*>(a.reducer);
+      if (reducer == nullptr) throw std::invalid_argument("reduce 'mpi': needs one of MPI's operations");
+      const bool in_place_root = rank == a.root && send_begin == a.recv.data();
+      check_mpi(
+          MPI_Reduce(in_place_root ? MPI_IN_PLACE : send_begin, a.recv.data(),
+                     bytes / static_cast<int>(a.element_bytes), reducer->type(), reducer->op(), a.root, comm),
+          "MPI_Reduce");
+      return;
+    }
+    default:
+      throw std::invalid_argument("algorithm 'mpi': not for " + std::string(to_string(a.operation)));
+  }
 }
 
 }  // namespace papfft::comm

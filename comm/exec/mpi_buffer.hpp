@@ -43,6 +43,8 @@ class MpiReducer final : public Reducer {
                std::size_t bytes) const override;
   [[nodiscard]] std::size_t element_bytes() const override { return extent_; }
   [[nodiscard]] bool commutative() const override { return commutative_; }
+  [[nodiscard]] MPI_Op op() const { return op_; }
+  [[nodiscard]] MPI_Datatype type() const { return type_; }
 
  private:
   MPI_Op op_;

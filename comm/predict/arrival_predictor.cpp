@@ -14,6 +14,7 @@ void ArrivalPredictor::processing_start() {
     const std::lock_guard lock(mutex_);
     start_ns_ = clock_.local_now_ns();
     estimator_.start();
+    prediction_.reset();
     phase_ = Phase::processing;
     has_edge_ = false;
     fresh_ = true;
@@ -72,6 +73,12 @@ std::int64_t ArrivalPredictor::iteration() const {
 std::optional<DurationEstimator::Prediction> ArrivalPredictor::prediction() const {
   const std::lock_guard lock(mutex_);
   return prediction_;
+}
+
+std::optional<std::int64_t> ArrivalPredictor::predicted_arrival_ns() const {
+  const std::lock_guard lock(mutex_);
+  if (!prediction_ || phase_ == Phase::idle) return std::nullopt;
+  return clock_.to_reference(start_ns_ + prediction_->duration_ns);
 }
 
 std::optional<std::int64_t> ArrivalPredictor::error_ns() const {

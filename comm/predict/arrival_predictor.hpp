@@ -40,6 +40,8 @@ class ArrivalPredictor final : public BackgroundTask {
 
   /// Of the present phase, as last worked out by step(); nothing without edge or history.
   [[nodiscard]] std::optional<DurationEstimator::Prediction> prediction() const;
+  /// When this rank is expected, on the reference clock; nothing before step() has worked it out.
+  [[nodiscard]] std::optional<std::int64_t> predicted_arrival_ns() const;
   /// The recent mean absolute error of the best estimator: what selection of algorithms goes by.
   [[nodiscard]] std::optional<std::int64_t> error_ns() const;
 

@@ -59,7 +59,7 @@ class MpiChannel final : public Channel {
     int finalized = 0;
     MPI_Finalized(&finalized);
     if (finalized != 0) return;
-    for (MPI_Request& request : requests_) {  // only after an error: the job is about to end
+    for (MPI_Request& request : requests_) {  // after an error, or of a call that was expected and never came
       if (request == MPI_REQUEST_NULL) continue;
       MPI_Cancel(&request);
       MPI_Request_free(&request);
@@ -168,6 +168,9 @@ MpiTransport::MpiTransport(MPI_Comm comm) {
   check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&tag_limit), &found),
             "MPI_Comm_get_attr");
   max_tag_ = found != 0 ? *tag_limit : 32767;  // the least that the standard allows
+  int level = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
+  threads_allowed_ = level == MPI_THREAD_MULTIPLE;
   MPI_Comm host = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
   check_mpi(MPI_Comm_size(host, &ranks_on_host_), "MPI_Comm_size");
@@ -185,7 +188,8 @@ MpiTransport::MpiTransport(MpiTransport&& other) noexcept
       rank_(other.rank_),
       size_(other.size_),
       max_tag_(other.max_tag_),
-      ranks_on_host_(other.ranks_on_host_) {}
+      ranks_on_host_(other.ranks_on_host_),
+      threads_allowed_(other.threads_allowed_) {}
 
 std::unique_ptr<Channel> MpiTransport::open() { return std::make_unique<MpiChannel>(comm_, rank_); }
 

@@ -26,6 +26,7 @@ class MpiTransport final : public Transport {
   [[nodiscard]] int size() const override { return size_; }
   [[nodiscard]] int max_tag() const override { return max_tag_; }
   [[nodiscard]] int ranks_on_host() const override { return ranks_on_host_; }
+  [[nodiscard]] bool threads_allowed() const override { return threads_allowed_; }
   [[nodiscard]] std::unique_ptr<Channel> open() override;
   /// The private duplicate; for collectives of the MPI library itself.
   [[nodiscard]] MPI_Comm native() const { return comm_; }
@@ -36,6 +37,7 @@ class MpiTransport final : public Transport {
   int size_ = 0;
   int max_tag_ = 0;
   int ranks_on_host_ = 1;
+  bool threads_allowed_ = false;
 };
 
 }  // namespace papfft::comm

@@ -13,6 +13,7 @@ class SelfTransport final : public Transport {
   [[nodiscard]] int size() const override { return 1; }
   [[nodiscard]] int max_tag() const override { return 32767; }
   [[nodiscard]] int ranks_on_host() const override { return 1; }
+  [[nodiscard]] bool threads_allowed() const override { return true; }
   [[nodiscard]] std::unique_ptr<Channel> open() override { return std::make_unique<NoChannel>(); }
 
  private:

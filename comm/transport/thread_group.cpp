@@ -148,6 +148,7 @@ class ThreadTransport final : public Transport {
   [[nodiscard]] int size() const override { return group_.size; }
   [[nodiscard]] int max_tag() const override { return 32767; }
   [[nodiscard]] int ranks_on_host() const override { return group_.size; }
+  [[nodiscard]] bool threads_allowed() const override { return true; }
   [[nodiscard]] std::unique_ptr<Channel> open() override {
     const std::uint32_t count = ++opened_;
     const std::uint32_t seed =

@@ -43,6 +43,8 @@ class Transport {
   [[nodiscard]] virtual int max_tag() const = 0;
   /// How many ranks of the group share this rank's cores.
   [[nodiscard]] virtual int ranks_on_host() const = 0;
+  /// Several threads may use channels of this transport at once.
+  [[nodiscard]] virtual bool threads_allowed() const = 0;
   /// A channel's unfinished messages are abandoned when it is destroyed.
   [[nodiscard]] virtual std::unique_ptr<Channel> open() = 0;
 };

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "papfft/collectives.hpp"
+#include "papfft/session.hpp"
 
 namespace papfft::comm {
 
@@ -22,6 +23,20 @@ struct OwnedTransport {
 };
 }  // namespace detail
 
+namespace detail {
+void mpi_scatter(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                 int recvcount, MPI_Datatype recvtype, int root, std::string_view algorithm);
+void mpi_gather(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                int recvcount, MPI_Datatype recvtype, int root, std::string_view algorithm);
+void mpi_bcast(Collectives& comm, void* buffer, int count, MPI_Datatype type, int root,
+               std::string_view algorithm);
+void mpi_reduce(Collectives& comm, const void* sendbuf, void* recvbuf, int count, MPI_Datatype type,
+                MPI_Op op, int root, std::string_view algorithm);
+void mpi_stock_call(MPI_Comm comm, const CallArguments& arguments);
+[[nodiscard]] Transport& as_transport(MpiTransport& transport);
+[[nodiscard]] MPI_Comm native(const MpiTransport& transport);
+}  // namespace detail
+
 /// The collectives over MPI, on a private duplicate of a communicator.
 ///
 ///     papfft::comm::Communicator comm(MPI_COMM_WORLD);
@@ -30,23 +45,44 @@ struct OwnedTransport {
 ///
 /// The calls with MPI's own arguments mean what MPI's mean: MPI_IN_PLACE, derived datatypes, and different datatypes
 /// of one signature on different ranks. What is not contiguous is packed. Destroy it before MPI_Finalize.
-class Communicator : private detail::OwnedTransport, public Collectives {
+/// @tparam Base  Collectives or Session
+template <typename Base>
+class OverMpi : private detail::OwnedTransport, public Base {
  public:
-  /// Collective over `comm`. @throws TransportError; std::invalid_argument for an intercommunicator.
-  explicit Communicator(MPI_Comm comm, const Options& options = Options::from_environment());
+  /// Collective over `comm`. @param rest  further arguments of Base's constructor
+  /// @throws TransportError; std::invalid_argument for an intercommunicator.
+  template <typename... Rest>
+  explicit OverMpi(MPI_Comm comm, const Options& options = Options::from_environment(), const Rest&... rest)
+      : OwnedTransport(comm), Base(detail::as_transport(*transport), options, rest...) {}
 
-  using Collectives::bcast;
-  using Collectives::gather;
-  using Collectives::reduce;
-  using Collectives::scatter;
+  using Base::bcast;
+  using Base::gather;
+  using Base::reduce;
+  using Base::scatter;
 
   void scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-               MPI_Datatype recvtype, int root, std::string_view algorithm = "auto");
+               MPI_Datatype recvtype, int root, std::string_view algorithm = "auto") {
+    detail::mpi_scatter(*this, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, algorithm);
+  }
   void gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-              MPI_Datatype recvtype, int root, std::string_view algorithm = "auto");
-  void bcast(void* buffer, int count, MPI_Datatype type, int root, std::string_view algorithm = "auto");
+              MPI_Datatype recvtype, int root, std::string_view algorithm = "auto") {
+    detail::mpi_gather(*this, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, algorithm);
+  }
+  void bcast(void* buffer, int count, MPI_Datatype type, int root, std::string_view algorithm = "auto") {
+    detail::mpi_bcast(*this, buffer, count, type, root, algorithm);
+  }
   void reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
-              std::string_view algorithm = "auto");
+              std::string_view algorithm = "auto") {
+    detail::mpi_reduce(*this, sendbuf, recvbuf, count, type, op, root, algorithm);
+  }
+
+ protected:
+  void stock_call(const CallArguments& arguments) override {
+    detail::mpi_stock_call(detail::native(*transport), arguments);
+  }
 };
+
+using Communicator = OverMpi<Collectives>;
+using MpiSession = OverMpi<Session>;
 
 }  // namespace papfft::comm

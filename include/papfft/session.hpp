@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "papfft/collectives.hpp"
+
+namespace papfft::comm {
+
+struct SessionOptions {
+  /// The root of the operations that shall be planned by arrival times; calls with another root go without.
+  int root = 0;
+  /// A background thread, where MPI allows it (MPI_THREAD_MULTIPLE). Without it predictions still order the messages, as
+  /// far as nobody has to wait for them, but nothing happens before a call.
+  bool background = true;
+  /// For tests: the local clock runs ahead by so much.
+  std::chrono::nanoseconds clock_offset{0};
+};
+
+struct SessionStatistics {
+  bool has_thread = false;
+  double thread_share = 0;  ///< CPU time of the background thread over its life
+  std::int64_t calls = 0;
+  std::int64_t planned = 0;      ///< calls whose order followed predicted arrivals
+  std::int64_t begun_early = 0;  ///< calls of which something ran before the caller came
+  std::int64_t clock_uncertainty_ns = 0;
+  /// Of the last call: predicted and true arrival of this rank, on rank 0's clock; nothing if there was no prediction.
+  std::optional<std::int64_t> predicted_ns;
+  std::int64_t arrived_ns = 0;
+};
+
+/// Collectives that know when the ranks will come (the papers' PAT functions). Per iteration:
+///
+///     session.processing_start();
+///     ... half of the work ...
+///     session.edge(0.5);              // any thread, any number of times
+///     ... the other half ...
+///     session.processing_end();
+///     session.gather<double>(mine, whole, 0, "bsls");
+///
+/// Algorithms that plan by arrival times then see this iteration's, the same on all ranks or none at all; and calls named
+/// with a `b` run in the background what does not need the caller. The session expects what followed the present call
+/// the last time: a program whose calls repeat in some order gains from its second round on; a call that was not expected
+/// is served without early messages. Results are those of Collectives, whatever was predicted.
+class Session : public Collectives {
+ public:
+  /// Collective: synchronises the clocks. @throws as Collectives
+  Session(Transport& transport, const Options& options, const SessionOptions& session);
+  /// Closes, if that has not been done and no exception is under way.
+  ~Session() override;
+  Session(Session&&) = delete;
+  Session& operator=(Session&&) = delete;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Ends the background activity. Collective; only processing_*, edge and the statistics may follow.
+  void close();
+
+  void processing_start();
+  /// `fraction` of this processing is done. From any thread; cheap. @throws std::invalid_argument unless in (0, 1]
+  void edge(double fraction);
+  void processing_end();
+
+  /// What "auto" means for an operation from now on. The same on all ranks. @throws std::invalid_argument unknown
+  void use_algorithm(Operation operation, std::string_view algorithm);
+
+  void call(const CallArguments& arguments) override;
+
+  /// Now, on rank 0's clock.
+  [[nodiscard]] std::int64_t now_ns() const;
+  [[nodiscard]] SessionStatistics statistics() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace papfft::comm
