@@ -78,7 +78,8 @@ TEST(Background, NapsEvenIfATaskAlwaysGetsOn) {
   wait_for([&] { return task.steps > 20; });
   background.stop();
   const auto naps = (std::chrono::steady_clock::now() - begin) / 1ms;
-  EXPECT_LE(task.steps, naps + 1);  // holds however slow the machine is
+  // One step before the first nap and one more for add()'s notification; holds however slow the machine is.
+  EXPECT_LE(task.steps, naps + 2);
 }
 
 TEST(Background, StopsAndStartsAgain) {
