@@ -95,7 +95,7 @@ class ThreadChannel final : public Channel {
 
   int isend(Rank target, int tag, std::span<const std::byte> data) override {
     Mailbox& box = group_.mailboxes.at(static_cast<std::size_t>(target));
-    const Posted send{rank_, tag, data, {}, next_ticket_++, &completions_};
+    const Posted send{rank_, tag, data, {}, new_ticket(), &completions_};
     Posted receive;
     const std::lock_guard lock(box.mutex);
     if (Mailbox::take(box.receives, send, receive)) {
@@ -108,7 +108,7 @@ class ThreadChannel final : public Channel {
 
   int irecv(Rank source, int tag, std::span<std::byte> data) override {
     Mailbox& box = group_.mailboxes.at(static_cast<std::size_t>(rank_));
-    const Posted receive{source, tag, {}, data, next_ticket_++, &completions_};
+    const Posted receive{source, tag, {}, data, new_ticket(), &completions_};
     Posted send;
     const std::lock_guard lock(box.mutex);
     if (Mailbox::take(box.sends, receive, send)) {
@@ -129,13 +129,22 @@ class ThreadChannel final : public Channel {
     if (jitter_) std::ranges::shuffle(ready, random_);
     const std::size_t count = jitter_ && !ready.empty() ? random_() % (ready.size() + 1) : ready.size();
     ended.insert(ended.end(), ready.begin(), ready.begin() + static_cast<std::ptrdiff_t>(count));
+    free_tickets_.insert(free_tickets_.end(), ready.begin(), ready.begin() + static_cast<std::ptrdiff_t>(count));
     ready.erase(ready.begin(), ready.begin() + static_cast<std::ptrdiff_t>(count));
   }
 
  private:
+  int new_ticket() {  // reused soon, as MPI's are
+    if (free_tickets_.empty()) return next_ticket_++;
+    const int ticket = free_tickets_.back();
+    free_tickets_.pop_back();
+    return ticket;
+  }
+
   ThreadGroup::State& group_;
   Rank rank_;
   Completions completions_;
+  std::vector<int> free_tickets_;
   int next_ticket_ = 0;
   std::mt19937 random_;
   bool jitter_;
