@@ -230,8 +230,10 @@ struct Execution::Impl {
   bool poll() {
     ended_tickets.clear();
     channel->poll(ended_tickets);
-    for (const int ticket : ended_tickets) {
-      const int i = tickets[idx(ticket)];
+    // What ends may start other messages, and these may get the same tickets again.
+    ended_ops.clear();
+    for (const int ticket : ended_tickets) ended_ops.push_back(tickets[idx(ticket)]);
+    for (const int i : ended_ops) {
       State& state = states[idx(i)];
       if (part.program[i].kind == OpKind::recv_combine) {
         state.phase = Phase::landed;
@@ -240,7 +242,7 @@ struct Execution::Impl {
         finish(i);
       }
     }
-    return !ended_tickets.empty();
+    return !ended_ops.empty();
   }
 
   /// Carries out what op i does to this rank's slots, and whatever that makes possible without a message.
@@ -393,6 +395,7 @@ struct Execution::Impl {
   int credits = 0;
   std::vector<int> tickets;  // ticket -> op
   std::vector<int> ended_tickets;
+  std::vector<int> ended_ops;
   int unfinished = 0;
   bool arrived = false;
   bool fresh = true;  // ops may have become possible without a message: at the start and on arrival

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <stdexcept>
 
 #include "comm/exec/collectives_impl.hpp"
 #include "comm/predict/arrival_exchange.hpp"
@@ -154,7 +155,11 @@ void Session::close() {
 }
 
 void Session::processing_start() { state_->predictor.processing_start(); }
-void Session::edge(double fraction) { state_->predictor.edge(fraction); }
+void Session::edge(double fraction) {
+  if (!(fraction > 0 && fraction <= 1))
+    throw std::invalid_argument("edge: the fraction must be above 0 and at most 1");
+  state_->predictor.edge(fraction);
+}
 void Session::processing_end() { state_->predictor.processing_end(); }
 
 void Session::use_algorithm(Operation operation, std::string_view algorithm) {

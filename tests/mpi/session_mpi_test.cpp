@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "comm/schedule/registry.hpp"
+#include "papfft/mpi.hpp"
+
+namespace papfft::comm {
+namespace {
+
+TEST(MpiSession, EveryAlgorithmInTheBackgroundEqualsMpi) {
+  Options options = Options::from_environment();
+  options.stuck_after = std::chrono::seconds(60);
+  MpiSession session(MPI_COMM_WORLD, options, SessionOptions{});
+  const int me = session.rank();
+  constexpr int n = 40000;
+  const auto sized = [&](int count) { return std::vector<float>(static_cast<std::size_t>(count)); };
+  const auto work = [&](int iteration) {
+    session.processing_start();
+    std::this_thread::sleep_for(std::chrono::milliseconds((me + iteration) % 4));
+    session.edge(0.5);
+    std::this_thread::sleep_for(std::chrono::milliseconds((me + iteration) % 4));
+    session.processing_end();
+  };
+  for (const Algorithm* algorithm : algorithms()) {
+    if (algorithm->operation != Operation::gather && algorithm->operation != Operation::scatter) continue;
+    for (const std::string& name : {std::string(algorithm->name), "b" + std::string(algorithm->name)}) {
+      for (int iteration = 0; iteration < 3; ++iteration) {
+        auto whole = sized(me == 0 ? n * session.size() : 0);
+        auto mine = sized(n);
+        work(iteration);
+        if (algorithm->operation == Operation::gather) {
+          for (int i = 0; i < n; ++i)
+            mine[static_cast<std::size_t>(i)] = static_cast<float>(me * 17 + i + iteration);
+          auto expected = whole;
+          MPI_Gather(mine.data(), n, MPI_FLOAT, expected.data(), n, MPI_FLOAT, 0, MPI_COMM_WORLD);
+          session.gather(mine.data(), n, MPI_FLOAT, whole.data(), n, MPI_FLOAT, 0, name);
+          EXPECT_EQ(whole, expected) << name;
+        } else {
+          for (std::size_t i = 0; i < whole.size(); ++i)
+            whole[i] = static_cast<float>(i) + static_cast<float>(iteration);
+          auto expected = mine;
+          MPI_Scatter(whole.data(), n, MPI_FLOAT, expected.data(), n, MPI_FLOAT, 0, MPI_COMM_WORLD);
+          session.scatter(whole.data(), n, MPI_FLOAT, mine.data(), n, MPI_FLOAT, 0, name);
+          EXPECT_EQ(mine, expected) << name;
+        }
+      }
+    }
+  }
+  auto whole = sized(me == 0 ? n * session.size() : 0);
+  auto mine = sized(n);
+  session.gather<float>(mine, whole, 0, "mpi");  // the stock collective is there too
+  EXPECT_EQ(session.last_call().algorithm, "mpi");
+  session.close();
+}
+
+}  // namespace
+}  // namespace papfft::comm
