@@ -36,13 +36,19 @@ int print_json() {
   return kOk;
 }
 
-int print_table() {
-  using Row = std::array<std::string, 6>;
+using Row = std::array<std::string, 6>;
+
+std::vector<Row> table() {
   std::vector<Row> rows = {{"operation", "algorithm", "rounds", "bytes", "needs", "what it does (source)"}};
   for (const comm::Algorithm* a : comm::algorithms()) {
     rows.push_back({std::string(comm::to_string(a->operation)), std::string(a->name), std::string(a->rounds),
                     std::string(a->bytes), needs(*a), fmt::format("{} ({})", a->summary, a->source)});
   }
+  return rows;
+}
+
+int print_text() {
+  const std::vector<Row> rows = table();
   std::array<std::size_t, 6> width{};
   for (const Row& row : rows) {
     for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
@@ -55,7 +61,19 @@ int print_table() {
   fmt::print(
       "\nP ranks, q = ceil(log2 P), S segments, m bytes per rank (scatter, gather, ...) or in the vector "
       "(bcast, "
-      "reduce).\n'bytes' go through the busiest port. 'auto' chooses by size.\n");
+      "reduce).\n'bytes' go through the busiest port. 'auto' chooses by size, 'mpi' is the MPI library's "
+      "own, and b before "
+      "a name\n(bsls, bsbn, ...) means in the background: what does not need the caller runs before it "
+      "comes.\n");
+  return kOk;
+}
+
+int print_markdown() {
+  const std::vector<Row> rows = table();
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    fmt::print("| {} |\n", fmt::join(rows[r], " | "));
+    if (r == 0) fmt::print("|---|---|---|---|---|---|\n");
+  }
   return kOk;
 }
 
@@ -63,10 +81,15 @@ int print_table() {
 
 void add_algorithms(CLI::App& app, Action& action) {
   const auto json = std::make_shared<bool>(false);
+  const auto markdown = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("algorithms", "list the collective algorithms");
   command->add_flag("--json", *json, "as JSON");
+  command->add_flag("--markdown", *markdown, "as a Markdown table (that of comm/README.md)")
+      ->excludes("--json");
   command->footer("Examples:\n  papfft algorithms\n  papfft algorithms --json");
-  command->callback([&action, json] { action = [json] { return *json ? print_json() : print_table(); }; });
+  command->callback([&action, json, markdown] {
+    action = [json, markdown] { return *json ? print_json() : *markdown ? print_markdown() : print_text(); };
+  });
 }
 
 }  // namespace papfft::app
