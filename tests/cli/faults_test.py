@@ -10,14 +10,12 @@ import struct
 import subprocess
 import unittest
 
-import numpy as np
-
-from support import (MPIEXEC, PROGRAM, RECORDING, ProgramTest, command_line, complaints, ranks_of, run, wait_until)
+from support import (MPIEXEC, PROGRAM, RECORDING, ProgramTest, command_line, complaints, np, ranks_of, run, wait_until)
 
 USAGE, BAD_DATA, CANNOT_WRITE, COMMUNICATION = 64, 65, 73, 74
 
 
-class FaultsTest(ProgramTest):
+class FaultsCase(ProgramTest):
     """Subclasses' tests call refused()."""
 
     def refused(self, code, says, *arguments, ranks=(None, 3), environment=None, **options):
@@ -36,7 +34,7 @@ class FaultsTest(ProgramTest):
         self.refused(code, says, "transform", source, "-o", "out.npy", *arguments, **options)
 
 
-class BadInputTest(FaultsTest):
+class BadInputTest(FaultsCase):
     def test_missing_file(self):
         self.transform_refused(BAD_DATA, "missing.npy", "missing.npy")
         self.refused(BAD_DATA, "missing.flac", "spectrogram", "missing.flac", "-o", "out.png")
@@ -83,7 +81,7 @@ class BadInputTest(FaultsTest):
         self.transform_refused(BAD_DATA, "standard input", "-", stdin=None, input=contents[:1000])
 
 
-class BadUsageTest(FaultsTest):
+class BadUsageTest(FaultsCase):
     def setUp(self):
         super().setUp()
         self.save("x.npy", np.arange(600.0))
@@ -160,7 +158,7 @@ class BadUsageTest(FaultsTest):
                 self.assertEqual(self.files(), ["x.npy", "z.npy"])
 
 
-class BadOutputTest(FaultsTest):
+class BadOutputTest(FaultsCase):
     def setUp(self):
         super().setUp()
         self.save("x.npy", np.arange(30000.0))

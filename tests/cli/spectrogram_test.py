@@ -4,10 +4,7 @@
 import json
 import xml.etree.ElementTree
 
-import numpy as np
-import scipy.signal
-
-from support import RECORDING, ProgramTest, recording_samples
+from support import RECORDING, ProgramTest, np, recording_samples, scipy
 
 
 def noise(n, seed=3):

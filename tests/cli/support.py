@@ -11,6 +11,7 @@ import tempfile
 import time
 import unittest
 
+# The tests import these from here, to be skipped where they are missing.
 try:
     import numpy as np
     import scipy.io.wavfile

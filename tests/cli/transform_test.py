@@ -5,9 +5,8 @@ import csv
 import json
 import xml.etree.ElementTree
 
-import numpy as np
-
-from support import RECORDING, ProgramTest, command_line, complaints, recording_channels, recording_samples, relative_l2, run
+from support import (RECORDING, ProgramTest, command_line, complaints, np, recording_channels, recording_samples,
+                     relative_l2, run)
 
 TOLERANCE = {"double": 1e-15, "float": 6e-7}
 
