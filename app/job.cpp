@@ -45,6 +45,12 @@ int launched_rank() {
   return 0;
 }
 
+bool job_has_started() {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  return initialized != 0;
+}
+
 struct Job::Mpi {
   Mpi() {
     int provided = MPI_THREAD_SINGLE;
@@ -100,9 +106,9 @@ void Job::at_root(const std::function<void()>& work) {
 
 int run_job(const comm::Options& options, const std::string& bcast, const std::function<void(Job&)>& body) {
   Job job(options);
-  job.bcast_algorithm = bcast;
   try {
     job.check_command_line(command_line());
+    job.bcast_algorithm = bcast;  // only now is it known to be the same everywhere
     body(job);
   } catch (const Quit& quit) {
     return quit.code;
@@ -152,11 +158,9 @@ int report_exception(const std::exception_ptr& error) {
 }
 
 void abort_job(int code) {
-  int initialized = 0;
   int finalized = 0;
-  MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
-  if (initialized == 0 || finalized != 0) return;
+  if (!job_has_started() || finalized != 0) return;
   io::unlink_pending_temporaries();
   MPI_Abort(MPI_COMM_WORLD, code);
 }

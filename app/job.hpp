@@ -12,6 +12,9 @@ namespace papfft::app {
 /// Rank of this process as the launcher told it, before MPI is started; 0 when started alone.
 [[nodiscard]] int launched_rank();
 
+/// Has this process started MPI, as the first Job of a process with a launcher does? It can do so only once.
+[[nodiscard]] bool job_has_started();
+
 /// The ranks of one command: MPI when a launcher started us (mpirun, srun), else this process alone.
 class Job {
  public:

@@ -36,7 +36,41 @@ void prepare_signals() {
   sigaction(SIGXFSZ, &ignored, nullptr);
 }
 
-int run(int argc, char** argv) {
+/// Ends a command that makes no sense (exit code 64). Normally every rank finds that out by itself, and the root says it. A
+/// rank that was started with other arguments would end the job without a word; so all compare what they were given first.
+int refuse(const std::string& why) {
+  const auto say = [&] {
+    if (launched_rank() == 0) fmt::print(stderr, "papfft: {}\n", why);
+  };
+  if (job_has_started()) {  // and they have been compared
+    say();
+    return kUsage;
+  }
+  comm::Options options;
+  try {
+    options = comm::Options::from_environment();
+  } catch (const std::invalid_argument&) {
+    // It is what we refuse, then.
+  }
+  // Said while the others still wait for the root: the first that exits has mpirun end all.
+  const int code = run_job(options, "auto", [&](Job&) { say(); });
+  return code != kOk ? code : kUsage;
+}
+
+std::string explain(const CLI::ParseError& error, const CLI::App& app) {
+  const auto unparsed = app.remaining();
+  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::RequiredError) || unparsed.empty() ||
+      !app.get_subcommands().empty()) {
+    return fmt::format("{} (papfft --help shows how)", error.what());
+  }
+  std::string known;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  return fmt::format("no command '{}'; known: {}", unparsed.front(), known);
+}
+
+int parse_and_act(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) stored_command_line() += std::string(i == 1 ? "" : " ") + argv[i];
   CLI::App app("papfft: Fourier transforms by many processes that need not arrive together", "papfft");
   app.set_version_flag("--version", kVersion);
@@ -57,21 +91,22 @@ int run(int argc, char** argv) {
   add_info(app, action);
   try {
     app.parse(argc, argv);
+    return action();
   } catch (const CLI::Success& e) {  // --help, --version
     if (launched_rank() == 0) app.exit(e);
     return kOk;
   } catch (const CLI::ParseError& e) {
-    if (launched_rank() == 0) fmt::print(stderr, "papfft: {} (papfft --help shows how)\n", e.what());
-    return kUsage;
+    return refuse(explain(e, app));
+  } catch (const std::invalid_argument& e) {
+    return refuse(e.what());
+  } catch (const UsageError& e) {
+    return refuse(e.what());
   }
+}
+
+int run(int argc, char** argv) {
   try {
-    return action();
-  } catch (const std::invalid_argument&) {
-    // Options that make no sense; every rank finds that out by itself, before any message.
-    const int code = launched_rank() == 0 ? report_exception(std::current_exception()) : kUsage;
-    return code;
-  } catch (const UsageError&) {
-    return launched_rank() == 0 ? report_exception(std::current_exception()) : kUsage;
+    return parse_and_act(argc, argv);
   } catch (...) {
     const int code = report_exception(std::current_exception());
     if (code != kOk) abort_job(code);

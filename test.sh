@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Usage: ./test.sh [--quick] [--keep-going]
+# Everything that must hold before a change is merged: format, warnings, tests, headers, sanitizers, static analysis, fuzzers.
+#   --quick       without sanitizers, static analysis and fuzzers
+#   --keep-going  a build goes on after its first error, to show all of them
+# One line per stage; what a stage prints goes to build/logs/STAGE.log, and its end is shown when the stage fails. A failed
+# stage does not stop those after it. The last line counts all cases; the exit code is 1 when any failed.
+set -uo pipefail
+cd "$(dirname "$0")" || exit 1
+
+quick=false
+ninja_options=()
+for argument in "$@"; do
+  case $argument in
+    --quick) quick=true ;;
+    --keep-going) ninja_options=(-- -k 0) ;;
+    *) sed -n '3,5p' "$0" >&2; exit 64 ;;
+  esac
+done
+
+logs=$PWD/build/logs
+jobs=$(nproc)
+passed=0 failed=0 skipped=0
+export CTEST_OUTPUT_ON_FAILURE=1 GTEST_COLOR=no CLICOLOR=0 PYTHONDONTWRITEBYTECODE=1
+green='' red='' plain=''
+if [ -t 1 ] && [ "${CI:-false}" != true ]; then green=$'\e[32m' red=$'\e[31m' plain=$'\e[0m'; fi
+mkdir -p "$logs"
+
+# count STAGE PASSED FAILED SKIPPED: adds to the totals and prints the stage's line.
+count() {
+  local word="${green}ok${plain}    " text="$2 passed, $3 failed"
+  [ "$3" -eq 0 ] || word="${red}FAILED${plain}"
+  [ "$4" -eq 0 ] || text+=", $4 skipped"
+  printf '%-20s %s %s  (%d s, %d s of CPU)\n' "$1" "$word" "$text" "$wall_s" "$cpu_s"
+  passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
+  if [ "$3" -gt 0 ]; then tail -n 60 "$logs/$1.log" | sed 's/^/    /'; fi
+}
+
+# limited STAGE SECONDS COMMAND...: runs it with its output in the stage's log; sets wall_s and cpu_s. Nothing may hang.
+limited() {
+  local log=$logs/$1.log seconds=$2 code=0 TIMEFORMAT='%R %U %S' spent
+  shift 2
+  spent=$({ time timeout --kill-after=10 "$seconds" "${fixed_addresses[@]}" "$@" >>"$log" 2>&1 </dev/null; } 2>&1) || code=$?
+  read -r wall_s cpu_s < <(awk '{ printf "%d %d\n", $1, $2 + $3 }' <<<"$spent")
+  [ "$code" -ne 124 ] || echo "ended after $seconds s without a result" >>"$log"
+  return "$code"
+}
+
+# check STAGE SECONDS COMMAND...: a stage that is one case.
+check() {
+  : >"$logs/$1.log"
+  if limited "$@"; then count "$1" 1 0 0; else count "$1" 0 1 0; fi
+}
+
+# build PRESET SECONDS TARGET...: a case of its own; CMake's and the compiler's warnings are errors.
+build() {
+  local preset=$1 seconds=$2
+  shift 2
+  # shellcheck disable=SC2016  # expanded by the inner shell
+  check "build-$preset" "$seconds" sh -c '
+    preset=$1; jobs=$2; shift 2
+    cmake --preset "$preset" -DPAPFFT_BUILD_TESTS=ON && cmake --build --preset "$preset" -j"$jobs" --target "$@"
+  ' build "$preset" "$jobs" "$@" "${ninja_options[@]}"
+}
+
+# run_tests STAGE PRESET SECONDS [CTEST OPTION...]: counts the cases that ctest ran.
+run_tests() {
+  local stage=$1 preset=$2 seconds=$3 junit=$logs/$1.xml total bad skip
+  shift 3
+  : >"$logs/$stage.log"
+  rm -f "$junit"
+  limited "$stage" "$seconds" \
+    ctest --test-dir "build/$preset" -j2 --timeout 300 --no-tests=error --output-junit "$junit" "$@"
+  if [ ! -s "$junit" ]; then
+    count "$stage" 0 1 0
+    return
+  fi
+  read -r total bad skip < <(tr '\n' ' ' <"$junit" |
+    sed -E 's/.*<testsuite [^>]*tests="([0-9]+)"[^>]*failures="([0-9]+)"[^>]*skipped="([0-9]+)".*/\1 \2 \3/')
+  count "$stage" $((total - bad - skip)) "$bad" "$skip"
+}
+
+sources() { git ls-files -- "$@" | while read -r file; do [ ! -e "$file" ] || echo "$file"; done; }
+
+check_headers() {
+  local header
+  local -a options
+  read -ra options < <(pkg-config --cflags mpi-c)
+  options+=(-Iinclude -I. -DOMPI_SKIP_MPICXX=1 -DMPICH_SKIP_MPICXX=1 -fsyntax-only -Werror -Wall -Wextra -Wpedantic)
+  for header in $(sources 'include/papfft/*.hpp'); do
+    g++ -std=c++20 "${options[@]}" -x c++ - <<<"#include \"${header#include/}\"" || { echo "$header"; return 1; }
+  done
+  for header in $(sources 'include/papfft/*.h'); do
+    gcc -std=c99 "${options[@]}" -x c - <<<"#include \"${header#include/}\"" || { echo "$header"; return 1; }
+    g++ -std=c++20 "${options[@]}" -x c++ - <<<"#include \"${header#include/}\"" || { echo "$header"; return 1; }
+  done
+}
+
+check_tidy() {
+  sources 'app/*.cpp' 'comm/*.cpp' 'fft/*.cpp' | xargs -P"$jobs" -n2 clang-tidy -p build/tsan --quiet
+}
+
+check_scripts() { sources '*.sh' '.ci/run' | xargs shellcheck --severity=warning; }
+check_format() { sources '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format --dry-run -Werror; }
+export -f sources check_headers check_tidy check_scripts check_format
+export jobs
+
+# Sanitizers of this age do not know the wide address randomisation of newer kernels.
+fixed_addresses=()
+if setarch -R true 2>/dev/null; then fixed_addresses=(setarch -R); fi
+
+: >"$logs/install.log"
+if ! limited install 600 scripts/install.sh test; then count install 0 1 0; fi
+
+check format 60 bash -c check_format
+check scripts 60 bash -c check_scripts
+build release 900 all
+run_tests tests-release release 900
+check headers 120 bash -c check_headers
+
+if ! $quick; then
+  build asan-ubsan 900 papfft_schedule_tests papfft_thread_tests papfft_fft_tests papfft_io_tests papfft_mpi_tests
+  run_tests tests-asan-ubsan asan-ubsan 600 -L '^(unit|threads|np1|np2|np4)$'
+  build tsan 900 all
+  archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2>/dev/null | tail -n 1)
+  OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
+    run_tests tests-tsan tsan 600 -L '^(unit|threads)$'
+  check tidy 900 bash -c check_tidy
+  : >"$logs/fuzz.log"
+  limited fuzz 600 scripts/fuzz.sh 30
+  fuzz_ok=$(grep -c '^fuzz_.*no failure$' "$logs/fuzz.log")
+  fuzz_bad=$(grep -c '^fuzz_.*FAILED' "$logs/fuzz.log")
+  [ $((fuzz_ok + fuzz_bad)) -gt 0 ] || fuzz_bad=1
+  count fuzz "$fuzz_ok" "$fuzz_bad" 0
+fi
+
+if [ "$skipped" -gt 0 ]; then
+  echo "$passed passed, $failed failed, $skipped skipped"
+else
+  echo "$passed passed, $failed failed"
+fi
+[ "$failed" -eq 0 ]

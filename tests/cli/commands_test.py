@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""The commands that need no samples: algorithms, schedule, info, and what every command says of itself."""
+
+import json
+import os
+import re
+
+from support import REPOSITORY, ProgramTest
+
+COMMANDS = ("transform", "spectrogram", "algorithms", "schedule", "info")
+
+
+class CommandsTest(ProgramTest):
+    def text(self, *arguments, **options):
+        return self.papfft(*arguments, **options).stdout.decode()
+
+    def test_help_has_examples(self):
+        overview = self.text("--help")
+        self.assertIn("Examples:", overview)
+        listed = re.findall(r"^  ([a-z]+) ", overview.partition("Subcommands:")[2].partition("\n\n")[0], re.MULTILINE)
+        self.assertLessEqual(set(COMMANDS), set(listed))
+        for command in listed:
+            with self.subTest(command):
+                self.assertRegex(self.text(command, "--help"), rf"Examples:\n(.*\n)* .*papfft {command}")
+
+    def test_help_and_version_once_under_mpirun(self):
+        self.assertEqual(self.text("--help", ranks=3).count("Examples:"), 1)
+        self.assertEqual(self.text("--version", ranks=3).count("\n"), 1)
+
+    def test_version_is_the_projects(self):
+        project = re.search(r"project\(papfft VERSION ([0-9.]+)", (REPOSITORY / "CMakeLists.txt").read_text())
+        self.assertEqual(self.text("--version").strip(), project[1])
+
+    def test_algorithms_table_and_json_agree(self):
+        table = self.text("algorithms")
+        registry = json.loads(self.text("algorithms", "--json"))
+        self.assertGreaterEqual(len(registry), 7)
+        for a in registry:
+            self.assertRegex(table, rf"(?m)^{a['op']} +{re.escape(a['algorithm'])} ")
+            self.assertTrue(a["source"] and a["summary"] and a["rounds"])
+
+    def test_every_algorithm_verifies(self):
+        for a in json.loads(self.text("algorithms", "--json")):
+            for ranks in (1, 6):
+                with self.subTest(op=a["op"], algorithm=a["algorithm"], ranks=ranks):
+                    self.assertIn("verified", self.text("schedule", "--op", a["op"], "--algorithm", a["algorithm"], "--ranks",
+                                                        ranks, "--verify"))
+
+    def test_schedule_as_json_and_text(self):
+        options = ("schedule", "--op", "gather", "--algorithm", "bnom", "--ranks", 5, "--root", 2)
+        schedule = json.loads(self.text(*options, "--json"))
+        self.assertEqual((schedule["operation"], schedule["ranks"], schedule["root"]), ("gather", 5, 2))
+        kinds = [op["kind"] for program in schedule["programs"] for op in program]
+        self.assertEqual(kinds.count("send"), 4)  # every rank but the root passes its blocks on once
+        self.assertEqual(kinds.count("recv"), 4)
+        text = self.text(*options, "--text")
+        self.assertEqual(text, self.text(*options))
+        self.assertEqual(text.count("send"), 4)
+
+    def test_info_says_where_settings_come_from(self):
+        text = self.text("info", "--threads", 2, environment={"PAPFFT_WAIT": "nap", "PAPFFT_NAP_US": "77"})
+        for pattern in (r"--threads +2 +command line", r"--wait +nap +environment PAPFFT_WAIT",
+                        r"--gather +auto +default \(or PAPFFT_GATHER\)", r"longest nap, us +77 +environment PAPFFT_NAP_US"):
+            self.assertRegex(text, pattern)
+        self.assertRegex(text, rf"{len(os.sched_getaffinity(0))} cores for this process")
+
+    def test_environment_is_overridden_by_the_command_line(self):
+        text = self.text("info", "--wait", "yield", environment={"PAPFFT_WAIT": "nap"})
+        self.assertRegex(text, r"--wait +yield +command line")

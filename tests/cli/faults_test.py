@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: MIT
+"""What goes wrong, alone and under mpirun: one line that says so, the documented exit code, and nothing left behind."""
+
+import os
+import re
+import resource
+import shutil
+import signal
+import struct
+import subprocess
+import unittest
+
+from support import (MPIEXEC, PROGRAM, RECORDING, ProgramTest, command_line, complaints, np, ranks_of, run, wait_until)
+
+USAGE, BAD_DATA, CANNOT_WRITE, COMMUNICATION = 64, 65, 73, 74
+
+
+class FaultsCase(ProgramTest):
+    """Subclasses' tests call refused()."""
+
+    def refused(self, code, says, *arguments, ranks=(None, 3), environment=None, **options):
+        before = self.files()
+        for n in ranks:
+            with self.subTest(arguments=arguments, ranks=n):
+                result = run(command_line(arguments, n), environment, cwd=self.folder, **options)
+                said = complaints(result.stderr)
+                self.assertEqual(len(said), 1, result.stderr.decode())
+                for expected in [says] if isinstance(says, str) else says:
+                    self.assertIn(expected, said[0])
+                self.assertEqual(result.returncode, code)
+                self.assertEqual(self.files(), before)
+
+    def transform_refused(self, code, says, source, *arguments, **options):
+        self.refused(code, says, "transform", source, "-o", "out.npy", *arguments, **options)
+
+
+class BadInputTest(FaultsCase):
+    def test_missing_file(self):
+        self.transform_refused(BAD_DATA, "missing.npy", "missing.npy")
+        self.refused(BAD_DATA, "missing.flac", "spectrogram", "missing.flac", "-o", "out.png")
+
+    def test_folder(self):
+        self.path("folder.npy").mkdir()
+        self.transform_refused(BAD_DATA, "directory", "folder.npy")
+
+    def test_empty_file(self):
+        for name in ("empty.npy", "empty.flac", "empty.wav"):
+            self.path(name).touch()
+            self.transform_refused(BAD_DATA, name, name)
+
+    def test_no_samples(self):
+        self.transform_refused(BAD_DATA, "none.npy", self.save("none.npy", np.zeros(0)))
+
+    def test_truncated_npy(self):
+        contents = self.save("x.npy", np.arange(600.0)).read_bytes()
+        for size in (5, 60, len(contents) - 1):
+            self.path("cut.npy").write_bytes(contents[:size])
+            self.transform_refused(BAD_DATA, "cut.npy", "cut.npy")
+
+    def test_truncated_flac(self):
+        self.path("cut.flac").write_bytes(RECORDING.read_bytes()[:50000])
+        self.transform_refused(BAD_DATA, "cut.flac", "cut.flac")
+
+    def test_wrong_magic(self):
+        for name in ("x.npy", "x.flac", "x.sigmf-meta", "x.unknown"):
+            self.path(name).write_bytes(b"this is no signal at all, only words" * 10)
+            self.transform_refused(BAD_DATA, name, name)
+
+    def test_absurd_size_in_the_header(self):
+        for shape in ("(9000000000000000000,)", "(99999999999999999999999,)", "(4294967296, 4294967296, )"):
+            header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}".ljust(117).encode() + b"\n"
+            self.path("huge.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(64))
+            self.transform_refused(BAD_DATA, "huge.npy", "huge.npy")
+
+    def test_raw_file_with_half_a_sample(self):
+        self.path("x.cf32").write_bytes(bytes(8 * 60 + 3))
+        self.transform_refused(BAD_DATA, "x.cf32", "x.cf32", "--format", "cf32_le")
+
+    def test_truncated_standard_input(self):
+        contents = self.save("x.npy", np.arange(600.0)).read_bytes()
+        self.transform_refused(BAD_DATA, "standard input", "-", stdin=None, input=contents[:1000])
+
+
+class BadUsageTest(FaultsCase):
+    def setUp(self):
+        super().setUp()
+        self.save("x.npy", np.arange(600.0))
+        self.save("z.npy", np.arange(600.0) + 1j)
+
+    def test_length_that_cannot_be_shared_and_what_can(self):
+        for name, engine in (("x.npy", "dif"), ("z.npy", "auto")):
+            result = run(command_line(["transform", name, "-o", "out.npy", "--engine", engine], 7), cwd=self.folder)
+            said = complaints(result.stderr)
+            self.assertEqual((result.returncode, len(said)), (USAGE, 1))
+            self.assertFalse(self.path("out.npy").exists())
+            cut, padded, ranks = map(int, re.search(
+                r"what would work: --length (\d+) \(cut\) or (\d+) \(padded with zeros\), (\d+) ranks", said[0]).groups())
+            self.assertTrue(cut < 600 < padded)
+            for length, n in ((cut, 7), (padded, 7), (600, ranks), (600, 1)):
+                spectrum = self.output("transform", name, "--length", length, "--engine", engine, ranks=n)
+                samples = np.load(self.path(name))
+                expected = np.fft.rfft(samples, length) if name == "x.npy" else np.fft.fft(samples, length)
+                np.testing.assert_allclose(spectrum, expected, atol=1e-12 * np.abs(expected).max())
+                self.path("out.npy").unlink()
+
+    def test_more_ranks_than_data(self):
+        self.transform_refused(USAGE, "what would work: --length 6 (padded with zeros)", self.save("few.npy", np.arange(2.0)),
+                               ranks=(3,))
+        self.refused(USAGE, "what would work: 1 ranks", "spectrogram", self.save("few.npy", np.arange(300.0)), "-o", "o.npy",
+                     ranks=(3,))
+
+    def test_frames_longer_than_the_recording(self):
+        self.refused(USAGE, "what would work: --nperseg 600", "spectrogram", "x.npy", "--nperseg", 601, "-o", "o.npy")
+
+    def test_batch_that_does_not_divide(self):
+        self.transform_refused(USAGE, ("600 samples", "a --length that works: "), "x.npy", "--batch", "--length", 64)
+        self.transform_refused(USAGE, "--batch needs --length", "x.npy", "--batch")
+
+    def test_unknown_names_list_the_known(self):
+        for option, known in (("--scatter", ("bnom", "lin")), ("--gather", ("bnom", "lin", "ls")), ("--bcast", ("bnom",)),
+                              ("--reduce", ("bnom",)), ("--engine", ("dif", "fftw")), ("--precision", ("float", "double")),
+                              ("--wait", ("spin", "yield", "nap", "auto")), ("--progress", ("auto", "always", "never")),
+                              ("--format", ("cf32_le",))):
+            self.transform_refused(USAGE, known, "x.npy", option, "nonsense")
+        for option, known in (("--window", ("hann", "tukey")), ("--scaling", ("density", "spectrum")),
+                              ("--mode", ("psd", "magnitude"))):
+            self.refused(USAGE, known, "spectrogram", "x.npy", "-o", "o.npy", option, "nonsense", ranks=(None,))
+        self.refused(USAGE, ("bnom", "lin"), "schedule", "--op", "scatter", "--algorithm", "nonsense", "--ranks", 4)
+        self.refused(USAGE, ("scatter", "reduce"), "schedule", "--op", "nonsense", "--algorithm", "bnom", "--ranks", 4)
+
+    def test_environment_that_makes_no_sense(self):
+        for variable in ("PAPFFT_WAIT", "PAPFFT_GATHER", "PAPFFT_THREADS", "PAPFFT_NAP_US"):
+            self.transform_refused(USAGE, "nonsense", "x.npy", environment={variable: "nonsense"})
+
+    def test_options_that_exclude_each_other(self):
+        self.transform_refused(USAGE, "--full", "x.npy", "--full", "--inverse")
+        self.transform_refused(USAGE, "--real", "z.npy", "--real")
+        self.refused(USAGE, "--noverlap", "spectrogram", "x.npy", "-o", "o.npy", "--noverlap", 256)
+        self.transform_refused(USAGE, "--batch", self.save("rows.npy", np.zeros((3, 40))), "--batch", "--length", 40)
+        self.refused(USAGE, "2", "spectrogram", self.save("rows.npy", np.zeros((2, 400))), "-o", "o.npy")
+
+    def test_command_lines_that_are_none(self):
+        self.refused(USAGE, "subcommand")
+        self.refused(USAGE, ("nonsense", "transform", "info"), "nonsense")
+        self.refused(USAGE, "IN", "transform")
+        self.refused(USAGE, "--output", "transform", "x.npy")
+        self.transform_refused(USAGE, "--nonsense", "x.npy", "--nonsense")
+        self.transform_refused(USAGE, "--length", "x.npy", "--length", -5)
+        self.transform_refused(USAGE, "--threads", "x.npy", "--threads", "many")
+
+    def test_ranks_with_different_arguments(self):
+        one = [PROGRAM, "transform", "x.npy", "-o", "out.npy"]
+        for other in (["z.npy"], ["x.npy", "--bcast", "bnom"], ["x.npy", "--nonsense"], ["x.npy", "--gather", "nonsense"]):
+            for commands in ((one, [*one[:2], *other, *one[3:]]), ([*one[:2], *other, *one[3:]], one)):
+                result = run([MPIEXEC, "-n", "1", *commands[0], ":", "-n", "2", *commands[1]], cwd=self.folder)
+                self.assertEqual(complaints(result.stderr), ["papfft: rank 1 was started with other arguments than rank 0"])
+                self.assertEqual(result.returncode, USAGE)
+                self.assertEqual(self.files(), ["x.npy", "z.npy"])
+
+
+class BadOutputTest(FaultsCase):
+    def setUp(self):
+        super().setUp()
+        self.save("x.npy", np.arange(30000.0))
+
+    def output_refused(self, says, *outputs, **options):
+        self.refused(CANNOT_WRITE, says, "transform", "x.npy", *[a for o in outputs for a in ("-o", o)], **options)
+
+    def test_missing_folder(self):
+        self.output_refused("none/out.npy", "none/out.npy")
+        self.output_refused("none/out.npy", "first.npy", "none/out.npy")
+        self.refused(CANNOT_WRITE, "none/s.json", "transform", "x.npy", "-o", "out.npy", "--json", "none/s.json")
+
+    def test_output_is_a_folder(self):
+        self.path("out.npy").mkdir()
+        self.output_refused("directory", "out.npy")
+
+    def test_unknown_extension(self):
+        self.output_refused(".npy", "out.unknown")
+
+    @unittest.skipIf(os.geteuid() == 0 and not shutil.which("setpriv"), "root may write everywhere")
+    def test_folder_that_cannot_be_written(self):
+        self.folder.chmod(0o755)
+        self.path("locked").mkdir(mode=0o555)
+        # Root gives up the right to pass over permissions; mpirun started so keeps it given up.
+        without = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+        for ranks in (None, 3):
+            result = run([*without, *command_line(["transform", "x.npy", "-o", "locked/out.npy"], ranks)], cwd=self.folder)
+            self.assertEqual(len(complaints(result.stderr)), 1, result.stderr.decode())
+            self.assertEqual(result.returncode, CANNOT_WRITE)
+            self.assertEqual(self.files(), ["locked", "x.npy"])
+
+    def test_full_disk(self):
+        self.output_refused("No space left on device", "/dev/full")
+        self.refused(CANNOT_WRITE, "No space left on device", "spectrogram", "x.npy", "-o", "/dev/full")
+
+    def test_file_size_limit(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+
+        # mpirun needs larger files of its own, so only alone.
+        self.output_refused("File too large", "out.npy", ranks=(None,), preexec_fn=limit)
+
+    def test_failure_keeps_the_older_result(self):
+        self.path("out.npy").write_bytes(b"older")
+        self.path("bad.npy").write_bytes(b"nothing")
+        self.transform_refused(BAD_DATA, "bad.npy", "bad.npy")
+        self.assertEqual(self.path("out.npy").read_bytes(), b"older")
+
+
+class EndedInTheMiddleTest(ProgramTest):
+    def start_long_batch(self, ranks, *options):
+        """A job of many seconds, returned once its vectors are under way; and its ranks' pids."""
+        with open(self.path("zeros.cu8"), "wb") as file:
+            file.truncate(2 * 252 * 60000)
+        job = self.start(command_line(["transform", "zeros.cu8", "--format", "cu8", "--batch", "--length", 252, "-o", "out.npy",
+                                       "--progress", "always", *options], ranks))
+        wait_until(lambda: b"transform" in job.stderr.readline())
+        pids = ranks_of(job.pid)
+        self.assertEqual(sorted(pids), list(range(ranks)))
+        self.kill_at_end(pids.values())
+        return job, pids
+
+    def end_of(self, job):
+        """What papfft said, and the exit code; the job must end soon."""
+        try:
+            _, stderr = job.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.fail("the job hangs")
+        said = [line for line in complaints(stderr) if "transform  " not in line]
+        return said, job.returncode
+
+    def nothing_is_left(self, job, pids):
+        wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids), seconds=10)
+        self.assertIsNotNone(job.poll())
+        self.assertEqual(self.files(), ["zeros.cu8"])
+
+    def test_killed_rank(self):
+        for rank in (0, 2):
+            with self.subTest(rank=rank):
+                job, pids = self.start_long_batch(3)
+                os.kill(pids[rank], signal.SIGKILL)
+                _, code = self.end_of(job)
+                self.assertNotEqual(code, 0)
+                self.nothing_is_left(job, pids.values())
+
+    def test_stopped_rank_is_named(self):
+        for rank in (0, 2):
+            with self.subTest(rank=rank):
+                job, pids = self.start_long_batch(3, "--stuck-after", 2)
+                os.kill(pids[rank], signal.SIGSTOP)
+                said, code = self.end_of(job)
+                self.assertEqual(code, COMMUNICATION)
+                self.assertEqual(len(said), 1, said)
+                self.assertRegex(said[0], rf"rank \d+ waits for .*rank {rank}")
+                self.nothing_is_left(job, pids.values())
+
+    def test_signals_leave_no_temporary(self):
+        self.save("x.npy", np.random.default_rng(1).standard_normal(1500000))
+        # mpirun passes a signal on a second later, so there must be many seconds of writing left.
+        outputs = [a for i in range(20) for a in ("-o", f"out{i}.csv")]
+        for ranks in (None, 3):
+            for number in (signal.SIGTERM, signal.SIGINT):
+                with self.subTest(ranks=ranks, signal=number):
+                    job = self.start(command_line(["transform", "x.npy", *outputs], ranks))
+                    pids = wait_until(lambda: ranks_of(job.pid)) if ranks else {0: job.pid}
+                    self.kill_at_end(pids.values())
+                    wait_until(lambda: any(f.endswith(".tmp") for f in self.files()))
+                    job.send_signal(number)
+                    self.assertEqual(job.wait(30), 128 + number if ranks is None else 1)
+                    wait_until(lambda: not any(f.endswith(".tmp") for f in self.files()), seconds=10)
+                    complete = [self.path(f) for f in self.files() if f.endswith(".csv")]
+                    self.assertLess(len(complete), 20)
+                    for file in complete:
+                        self.assertEqual(file.read_bytes().count(b"\n"), 1 + 750001)
+                        file.unlink()

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""papfft transform against numpy.fft, alone and by 1 to 8 ranks."""
+
+import csv
+import json
+import xml.etree.ElementTree
+
+from support import (RECORDING, ProgramTest, command_line, complaints, np, recording_channels, recording_samples,
+                     relative_l2, run)
+
+TOLERANCE = {"double": 1e-15, "float": 6e-7}
+
+
+def noise(*shape, seed=1):
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def complex_noise(*shape, seed=2):
+    return noise(*shape, seed=seed) + 1j * noise(*shape, seed=seed + 100)
+
+
+class TransformAgreesWithNumpyTest(ProgramTest):
+    def check(self, actual, expected, precision="double"):
+        self.assertEqual(actual.shape, expected.shape)
+        self.assertLessEqual(relative_l2(actual, expected), TOLERANCE[precision])
+
+    def test_recording_on_four_ranks(self):
+        samples, _ = recording_samples()
+        expected = np.fft.rfft(samples[:262144])
+        for precision, dtype in (("double", np.complex128), ("float", np.complex64)):
+            with self.subTest(precision):
+                spectrum = self.output("transform", RECORDING, "--length", 262144, "--precision", precision, ranks=4)
+                self.assertEqual(spectrum.dtype, dtype)
+                self.check(spectrum, expected, precision)
+
+    def test_whole_recording_alone(self):
+        samples, _ = recording_samples()
+        self.check(self.output("transform", RECORDING), np.fft.rfft(samples))
+
+    def test_one_channel(self):
+        channels, _ = recording_channels()
+        for c in (0, 1):
+            self.check(self.output("transform", RECORDING, "--channel", c, "--length", 65536),
+                       np.fft.rfft(channels[:65536, c]))
+
+    def test_every_number_of_ranks_even_and_odd_lengths(self):
+        for ranks in range(1, 9):
+            for length in (ranks * 90, ranks * 45):
+                with self.subTest(ranks=ranks, length=length):
+                    real, z = noise(length), complex_noise(length)
+                    options = {"ranks": ranks}
+                    dif = ("--engine", "dif")
+                    self.check(self.output("transform", self.save("r.npy", real), *dif, **options), np.fft.rfft(real))
+                    self.check(self.output("transform", self.save("z.npy", z), *dif, **options), np.fft.fft(z))
+
+    def test_full_spectrum_of_real_samples(self):
+        x = noise(1200)
+        for ranks in (None, 3):
+            self.check(self.output("transform", self.save("x.npy", x), "--full", ranks=ranks), np.fft.fft(x))
+
+    def test_cut_and_padded(self):
+        x = noise(1000)
+        for length in (512, 1536):
+            self.check(self.output("transform", self.save("x.npy", x), "--length", length, ranks=3 if length == 1536 else 4),
+                       np.fft.rfft(x, length))
+
+    def test_inverse(self):
+        z = complex_noise(960)
+        for ranks in (None, 1, 3, 4):
+            self.check(self.output("transform", self.save("z.npy", z), "--inverse", ranks=ranks), np.fft.ifft(z))
+
+    def test_real_round_trip(self):
+        for length in (960, 945):
+            x = noise(length)
+            for ranks in (None, 3):
+                with self.subTest(length=length, ranks=ranks):
+                    spectrum = self.output("transform", self.save("x.npy", x), ranks=ranks)
+                    again = self.output("transform", self.save("s.npy", spectrum), "--inverse", "--real", "--length", length,
+                                        ranks=ranks)
+                    self.assertEqual(again.dtype, np.float64)
+                    self.check(again, x)
+
+    def test_batch(self):
+        z = complex_noise(20, 96)
+        for ranks in (None, 4):
+            self.check(self.output("transform", self.save("z.npy", z.ravel()), "--batch", "--length", 96, ranks=ranks),
+                       np.fft.fft(z))
+
+    def test_rows_of_a_two_dimensional_file(self):
+        x = noise(5, 240)
+        for ranks in (None, 4):
+            self.check(self.output("transform", self.save("x.npy", x), ranks=ranks), np.fft.rfft(x))
+
+    def test_engines_agree(self):
+        x = noise(3600)
+        shared, alone = (self.output("transform", self.save("x.npy", x), "--engine", e, ranks=3) for e in ("dif", "fftw"))
+        self.check(shared, alone)
+        self.check(alone, np.fft.rfft(x))
+
+
+class TransformIsReproducibleTest(ProgramTest):
+    def test_threads_do_not_change_a_bit(self):
+        for samples in (noise(3 * 16384), complex_noise(3 * 8192)):
+            file = self.save("x.npy", samples)
+            results = [self.output("transform", file, "--threads", t, ranks=3).tobytes() for t in (1, 2, 3)]
+            self.assertEqual(results[0], results[1])
+            self.assertEqual(results[0], results[2])
+
+    def test_algorithms_do_not_change_a_bit(self):
+        file = self.save("x.npy", complex_noise(5 * 600))
+        expected = self.output("transform", file, ranks=5).tobytes()
+        registry = json.loads(self.papfft("algorithms", "--json").stdout)
+        algorithms = [a for a in registry if a["op"] in ("scatter", "gather", "bcast", "reduce")]
+        self.assertGreaterEqual({a["op"] for a in algorithms}, {"scatter", "gather", "bcast", "reduce"})
+        for a in algorithms:
+            with self.subTest(op=a["op"], algorithm=a["algorithm"]):
+                result = self.output("transform", file, f"--{a['op']}", a["algorithm"], ranks=5)
+                self.assertEqual(result.tobytes(), expected)
+
+    def test_wait_policies_do_not_change_a_bit(self):
+        file = self.save("x.npy", noise(2000))
+        results = {self.output("transform", file, "--wait", wait, ranks=2).tobytes() for wait in ("yield", "nap", "auto")}
+        self.assertEqual(len(results), 1)
+
+
+class FormatsTest(ProgramTest):
+    """The same samples in every format in, the same spectrum in every format out."""
+
+    def setUp(self):
+        super().setUp()
+        self.z = complex_noise(480).astype(np.complex64)
+        self.spectrum = np.fft.fft(self.z)
+
+    def assert_spectrum(self, actual):
+        self.assertLessEqual(relative_l2(actual, self.spectrum), 1e-15)
+
+    def test_raw_from_standard_input(self):
+        for ranks in (None, 3):
+            self.assert_spectrum(self.output("transform", "-", "--format", "cf32_le", ranks=ranks, stdin=None,
+                                             input=self.z.tobytes()))
+
+    def test_npy_from_standard_input(self):
+        contents = self.save("z.npy", self.z).read_bytes()
+        self.assert_spectrum(self.output("transform", "-", stdin=None, input=contents))
+
+    def test_raw_file(self):
+        self.path("z.cf32").write_bytes(self.z.tobytes())
+        self.assert_spectrum(self.output("transform", "z.cf32", "--format", "cf32_le", ranks=2))
+
+    def test_sigmf(self):
+        self.path("z.sigmf-data").write_bytes(self.z.tobytes())
+        self.path("z.sigmf-meta").write_text(json.dumps(
+            {"global": {"core:datatype": "cf32_le", "core:version": "1.0.0", "core:sample_rate": 1000}, "captures": [],
+             "annotations": []}))
+        for name in ("z.sigmf-meta", "z.sigmf-data"):
+            self.assert_spectrum(self.output("transform", name))
+
+    def test_all_outputs_at_once(self):
+        names = ("s.npy", "s.raw", "s.csv", "s.png", "s.svg")
+        file = self.save("z.npy", self.z)
+        outputs = [argument for name in names for argument in ("-o", name)]
+        self.papfft("transform", file, *outputs, "--json", "s.json", ranks=3)
+        self.assert_spectrum(np.load(self.path("s.npy")))
+        self.assertEqual(np.fromfile(self.path("s.raw"), np.complex128).tobytes(), np.load(self.path("s.npy")).tobytes())
+        with open(self.path("s.csv"), newline="", encoding="ascii") as lines:
+            rows = list(csv.DictReader(lines))
+        self.assertEqual([float(row["bin"]) for row in rows], list(range(480)))
+        self.assert_spectrum(np.array([float(row["re"]) + 1j * float(row["im"]) for row in rows]))
+        self.assertEqual(self.path("s.png").read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertTrue(xml.etree.ElementTree.parse(self.path("s.svg")).getroot().tag.endswith("svg"))
+        report = json.loads(self.path("s.json").read_text())
+        self.assertEqual((report["ranks"], report["settings"]["length"], report["non_finite_samples"]), (3, 480, 0))
+        self.assertEqual(self.files(), sorted([*names, "s.json", "z.npy"]))
+
+    def test_standard_output(self):
+        result = self.papfft("transform", self.save("z.npy", self.z), "-o", "-")
+        self.path("s.npy").write_bytes(result.stdout)
+        self.assert_spectrum(np.load(self.path("s.npy")))
+
+    def test_not_finite_samples_are_counted(self):
+        self.z[[3, 5, 8]] = np.nan, np.inf, 1j * -np.inf
+        file = self.save("z.npy", self.z)
+        for ranks in (None, 3):
+            result = run(command_line(["transform", file, "-o", "s.npy", "--json", "s.json"], ranks), cwd=self.folder)
+            self.assertEqual(result.returncode, 0)
+            self.assertEqual(complaints(result.stderr), [f"papfft: note: 3 of the samples in {file} are not finite"])
+            self.assertEqual(json.loads(self.path("s.json").read_text())["non_finite_samples"], 3)
