@@ -34,8 +34,14 @@ void Progress::show(std::size_t done, std::size_t total) {
   const auto now = std::chrono::steady_clock::now();
   if (done < total && now - last_ < std::chrono::milliseconds(100)) return;
   last_ = now;
-  fmt::print(stderr, "{}{}  {}/{}  {} %{}", in_place_ ? "\r" : "", what_, done, total, done * 100 / total,
-             in_place_ ? "" : "\n");
+  if (in_place_) {
+    constexpr std::size_t kWidth = 30;
+    const std::size_t full = done * kWidth / total;
+    fmt::print(stderr, "\r{} [{:#<{}}{:.<{}}] {:3} %  {}/{}", what_, "", full, "", kWidth - full,
+               done * 100 / total, done, total);
+  } else {
+    fmt::print(stderr, "{}  {}/{}  {} %\n", what_, done, total, done * 100 / total);
+  }
   std::fflush(stderr);
   open_ = in_place_;
 }

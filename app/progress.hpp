@@ -6,7 +6,11 @@
 
 namespace papfft::app {
 
-/// A line on stderr that says how far a job is: `transform  3/10  30 %`, rewritten in place on a terminal.
+/// Says on stderr how far a job is: on a terminal by a bar that is rewritten in place,
+///
+///     transform [#########.....................]  30 %  3/10
+///
+/// elsewhere (if asked for) by lines of plain text.
 class Progress {
  public:
   enum class When { automatic, always, never };
