@@ -154,6 +154,11 @@ void Session::close() {
   s.clock.close();
 }
 
+void Session::abandon() noexcept {
+  state_->background.stop();
+  state_->closed = true;
+}
+
 void Session::processing_start() { state_->predictor.processing_start(); }
 void Session::edge(double fraction) {
   if (!(fraction > 0 && fraction <= 1))

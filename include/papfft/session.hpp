@@ -59,6 +59,8 @@ class Session : public Collectives {
 
   /// Ends the background activity. Collective; only processing_*, edge and the statistics may follow.
   void close();
+  /// The same without a word to the others, after an error. What they do then is undefined: end the job.
+  void abandon() noexcept;
 
   void processing_start();
   /// `fraction` of this processing is done. From any thread; cheap. @throws std::invalid_argument unless in (0, 1]

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+# bash completion for papfft. Asks the program itself, so that it knows what that version knows.
+
+_papfft_algorithms() { # OPERATION, or nothing for all
+  "$1" algorithms --json 2>/dev/null | awk -F'"' -v want="$2" '
+    $2 == "op" { op = $4 }
+    $2 == "algorithm" && (want == "" || op == want) { print $4 }'
+  echo auto mpi
+}
+
+_papfft() {
+  local program=${COMP_WORDS[0]} current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local word command='' operation='' i words=''
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    word=${COMP_WORDS[i]}
+    if [[ -z $command && $word != -* ]]; then command=$word; fi
+    if [[ $word == --op ]]; then operation=${COMP_WORDS[i + 1]}; fi
+  done
+  COMPREPLY=()
+  case $previous in
+    --scatter | --gather | --bcast | --reduce) words=$(_papfft_algorithms "$program" "${previous#--}") ;;
+    --algorithm | --algorithms) words=$(_papfft_algorithms "$program" "$operation") ;;
+    --op) words='scatter gather bcast reduce allgather allgatherv allreduce reduce_scatter' ;;
+    --wait) words='spin yield nap auto' ;;
+    --progress) words='auto always never' ;;
+    --precision) words='float double' ;;
+    *)
+      if [[ -z $command ]]; then
+        words=$("$program" --help 2>/dev/null | awk '
+          /^Subcommands:/ { on = 1; next } /^[^ ]/ { on = 0 } on && /^  [a-z]/ { print $1 }')
+        words+=' --help --version'
+      elif [[ $current == -* ]]; then
+        words=$("$program" "$command" --help 2>/dev/null | grep -oE '^ +(-[a-z],)?--[a-z][a-z0-9-]*' |
+          grep -oE -- '--[a-z][a-z0-9-]*')
+      elif [[ $command == cluster && $previous == cluster ]]; then
+        words='up run link status down'
+      fi
+      ;;
+  esac
+  if [[ -n $words ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+  else
+    compopt -o default 2>/dev/null
+  fi
+}
+complete -F _papfft papfft

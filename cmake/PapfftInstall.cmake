@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+# What `cmake --install` gives: headers, static libraries, the CMake package (papfft::comm, papfft::fft), pkg-config files, and
+# with PAPFFT_BUILD_APP the program with its manual pages and completion.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(PAPFFT_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/papfft)
+set(PAPFFT_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# From the .pc files' folder up to the prefix, so that the installed tree can be moved.
+file(RELATIVE_PATH PAPFFT_PC_UP /prefix/${PAPFFT_PC_DIR} /prefix)
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/papfft DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set_target_properties(papfft_mpi_c PROPERTIES EXPORT_NAME mpi_c)
+set_target_properties(papfft_schedule PROPERTIES EXPORT_NAME schedule)
+set_target_properties(papfft_comm PROPERTIES EXPORT_NAME comm)
+install(TARGETS papfft_mpi_c papfft_schedule papfft_comm EXPORT papfft-comm
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT papfft-comm NAMESPACE papfft:: DESTINATION ${PAPFFT_CMAKE_DIR})
+configure_file(cmake/papfft-comm.pc.in papfft-comm.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/papfft-comm.pc DESTINATION ${PAPFFT_PC_DIR})
+
+configure_package_config_file(cmake/papfft-config.cmake.in ${CMAKE_BINARY_DIR}/papfft-config.cmake
+  INSTALL_DESTINATION ${PAPFFT_CMAKE_DIR} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/papfft-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/papfft-config.cmake ${CMAKE_BINARY_DIR}/papfft-config-version.cmake
+  DESTINATION ${PAPFFT_CMAKE_DIR})
+
+if(NOT PAPFFT_BUILD_APP)
+  return()
+endif()
+
+# The fft headers include each other as "fft/x.hpp". Under include/papfft they take no name of their own in a prefix as crowded
+# as /usr, and the target adds that folder to the include path.
+find_package(OpenMP REQUIRED COMPONENTS CXX)  # for the flags in papfft-fft.pc
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/fft DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/papfft
+  FILES_MATCHING PATTERN "*.hpp")
+set_target_properties(papfft_fft PROPERTIES EXPORT_NAME fft)
+install(TARGETS papfft_fft EXPORT papfft-fft
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/papfft)
+install(EXPORT papfft-fft NAMESPACE papfft:: DESTINATION ${PAPFFT_CMAKE_DIR})
+configure_file(cmake/papfft-fft.pc.in papfft-fft.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/papfft-fft.pc DESTINATION ${PAPFFT_PC_DIR})
+
+install(TARGETS papfft)
+# Not CMAKE_INSTALL_LIBEXECDIR: the program looks for the script in ../libexec/papfft.
+install(PROGRAMS app/cluster/papfft-cluster DESTINATION libexec/papfft)
+install(FILES app/completion/papfft.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME papfft)
+
+# Manual pages are the program's own --help, so they cannot be outdated; they need a program that runs here.
+if(NOT CMAKE_CROSSCOMPILING AND NOT PAPFFT_SANITIZE)
+  set(stamp ${CMAKE_BINARY_DIR}/man/stamp)
+  add_custom_command(OUTPUT ${stamp}
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${CMAKE_BINARY_DIR}/man
+    COMMAND ${PROJECT_SOURCE_DIR}/cmake/make_man_pages.sh $<TARGET_FILE:papfft> ${CMAKE_BINARY_DIR}/man/man1
+    COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
+    DEPENDS papfft ${PROJECT_SOURCE_DIR}/cmake/make_man_pages.sh ${PROJECT_SOURCE_DIR}/app/cluster/papfft-cluster
+    COMMENT "Manual pages" VERBATIM)
+  add_custom_target(papfft_man ALL DEPENDS ${stamp})
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/man/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+endif()
