@@ -73,10 +73,12 @@ cmake --build fft_way/build >>log
 
 commands=$("$prefix/bin/papfft" --help | awk '/^Subcommands:/ { on = 1; next } /^[^ ]/ { on = 0 } on && NF { print $1 }')
 [[ $commands == *transform* ]] || fail "no commands in --help"
-for page in papfft $(printf 'papfft-%s ' $commands); do
+for page in papfft $(sed 's/^/papfft-/' <<<"$commands"); do
   file=$prefix/share/man/man1/$page.1
   [[ -s $file ]] || fail "no manual page $page"
-  grep -q '^\.SH NAME' "$file" && grep -q '^\.SH SYNOPSIS' "$file" || fail "$page.1 has no name or synopsis"
+  for section in NAME SYNOPSIS; do
+    grep -q "^\.SH $section" "$file" || fail "$page.1 has no $section"
+  done
   if command -v groff >/dev/null; then
     [[ -z $(groff -man -ww -Tutf8 "$file" 2>&1 >/dev/null) ]] || fail "groff has complaints about $page.1"
   fi
