@@ -71,9 +71,10 @@ cmake -S fft_way -B fft_way/build -DCMAKE_PREFIX_PATH="$prefix" >>log
 cmake --build fft_way/build >>log
 ./fft_way/build/x || fail "a program with papfft::fft by CMake"
 
-commands=$("$prefix/bin/papfft" --help | awk '/^Subcommands:/ { on = 1; next } /^[^ ]/ { on = 0 } on && NF { print $1 }')
-[[ $commands == *transform* ]] || fail "no commands in --help"
-for page in papfft $(sed 's/^/papfft-/' <<<"$commands"); do
+pages=$("$prefix/bin/papfft" --help |
+  awk '/^Subcommands:/ { on = 1; next } /^[^ ]/ { on = 0 } on && NF { print "papfft-" $1 }')
+[[ $pages == *papfft-transform* ]] || fail "no commands in --help"
+for page in papfft $pages; do
   file=$prefix/share/man/man1/$page.1
   [[ -s $file ]] || fail "no manual page $page"
   for section in NAME SYNOPSIS; do
