@@ -384,8 +384,9 @@ class TransformJob {
         const auto first_negative = static_cast<std::ptrdiff_t>((n + 1) / 2);
         for (std::size_t i = (n + 1) / 2; i < n; ++i)
           series.x[i] -= static_cast<double>(n) * (n > 1 ? series.x[1] : 1);
-        std::ranges::rotate(series.x, series.x.begin() + first_negative);
-        std::ranges::rotate(series.y, series.y.begin() + first_negative);
+        for (std::vector<double>* values : {&series.x, &series.y}) {
+          std::rotate(values->begin(), values->begin() + first_negative, values->end());
+        }
       }
     }
     plot.series.push_back(std::move(series));
