@@ -14,41 +14,48 @@
 
 namespace papfft::app {
 
+namespace {
+constexpr const char* kGroup = "Job";
+}
+
 void JobOptions::declare(CLI::App& app) {
-  const char* const group = "Job";
-  app.add_option("--threads", threads,
-                 "OpenMP threads per rank; 0: OMP_NUM_THREADS, or the rank's share of the cores")
-      ->envname("PAPFFT_THREADS")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str()
-      ->group(group);
   const auto algorithm = [&](const char* option, std::string& value, const char* variable, const char* what) {
     app.add_option(option, value, std::string("algorithm of the ") + what + " (see: papfft algorithms)")
         ->envname(variable)
         ->capture_default_str()
-        ->group(group);
+        ->group(kGroup);
   };
   algorithm("--scatter", scatter, "PAPFFT_SCATTER", "scatter");
   algorithm("--gather", gather, "PAPFFT_GATHER", "gather");
   algorithm("--bcast", bcast, "PAPFFT_BCAST", "broadcast");
   algorithm("--reduce", reduce, "PAPFFT_REDUCE", "reduction");
+  app.add_flag("--stats", stats, "print where the time went, and whether sharing paid")->group(kGroup);
+  declare_common(app);
+}
+
+void JobOptions::declare_common(CLI::App& app) {
+  app.add_option("--threads", threads,
+                 "OpenMP threads per rank; 0: OMP_NUM_THREADS, or the rank's share of the cores")
+      ->envname("PAPFFT_THREADS")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str()
+      ->group(kGroup);
   app.add_option("--wait", wait, "what a waiting rank does with its core: spin, yield, nap or auto")
       ->envname("PAPFFT_WAIT")
       ->capture_default_str()
-      ->group(group);
+      ->group(kGroup);
   app.add_option("--stuck-after", stuck_after_s,
                  "seconds without progress after which the job is ended; 0: never")
       ->envname("PAPFFT_STUCK_AFTER")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str()
-      ->group(group);
+      ->group(kGroup);
   app.add_option("--progress", progress, "show progress on stderr: auto (on a terminal), always or never")
       ->envname("PAPFFT_PROGRESS")
       ->capture_default_str()
-      ->group(group);
-  app.add_flag("-q,--quiet", quiet, "print nothing but errors")->group(group);
-  app.add_flag("--stats", stats, "print where the time went, and whether sharing paid")->group(group);
-  app.add_option("--json", json, "write the same as JSON to this file")->group(group);
+      ->group(kGroup);
+  app.add_flag("-q,--quiet", quiet, "print nothing but errors")->group(kGroup);
+  app.add_option("--json", json, "write the results as JSON to this file")->group(kGroup);
 }
 
 comm::Options JobOptions::to_comm_options() const {

@@ -24,6 +24,8 @@ struct JobOptions {
 
   /// Declares them on a command.
   void declare(CLI::App& app);
+  /// Those without the algorithms and --stats, for commands that have their own.
+  void declare_common(CLI::App& app);
   /// @throws std::invalid_argument  unknown algorithms or wait policy, listing the known.
   [[nodiscard]] comm::Options to_comm_options() const;
   /// Sets the number of OpenMP threads. @param ranks_here  ranks that share this host's cores

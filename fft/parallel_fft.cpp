@@ -113,17 +113,24 @@ void ParallelFft<T>::run(SplitStep split, AssembleStep assemble) {
   }
   {
     const Timer timer(times_.compute_s);
-    if (packed_) {
-      packed_->execute(block_.data(), block_.data());
-    } else {
-      local_->execute(block_.data(), block_.data());
+    Progress progress;
+    if (observer_ != nullptr) {
+      observer_->compute_begins();
+      progress = [this](double fraction) { observer_->compute_reaches(fraction); };
     }
+    if (packed_) {
+      packed_->execute(block_.data(), block_.data(), progress);
+    } else {
+      local_->execute(block_.data(), block_.data(), 1, progress);
+    }
+    if (observer_ != nullptr) observer_->compute_ends();
   }
   {
     const Timer timer(times_.gather_s);
     comm_.gather<Complex>(std::span<const Complex>(block_.data(), block_length_),
                           std::span(whole_.data(), whole_.size()), 0, plan_.gather);
     times_.bytes_gathered += root_ ? (parts_ - 1) * block_bytes : 0;
+    if (observer_ != nullptr) observer_->gather_ends();
   }
   if (root_) {
     const Timer timer(times_.assemble_s);

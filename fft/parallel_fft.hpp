@@ -35,6 +35,22 @@ struct PhaseTimes {
   std::uint64_t bytes_gathered = 0;   ///< over links: what the root receives
 };
 
+/// Is told on every rank how a parallel transform proceeds, so that it can predict when the ranks will gather.
+class ParallelObserver {
+ public:
+  ParallelObserver() = default;
+  ParallelObserver(const ParallelObserver&) = delete;
+  ParallelObserver& operator=(const ParallelObserver&) = delete;
+  virtual ~ParallelObserver() = default;
+  /// This rank has its block.
+  virtual void compute_begins() = 0;
+  /// As fft::Progress: from any OpenMP worker, several at once, 0 < fraction <= 1.
+  virtual void compute_reaches(double fraction) = 0;
+  /// The gather comes next.
+  virtual void compute_ends() = 0;
+  virtual void gather_ends() = 0;
+};
+
 /// Whether so many ranks can share the transform: ranks divide `length` (twice the ranks, if real).
 [[nodiscard]] bool can_share(std::size_t length, bool real, int ranks);
 
@@ -59,6 +75,9 @@ class ParallelFft {
   void execute(const T* in, Complex* half_spectrum);
   void execute(const Complex* half_spectrum, T* out);
 
+  /// @param observer  nullptr: none; must outlive the calls of execute.
+  void observe(ParallelObserver* observer) { observer_ = observer; }
+
   [[nodiscard]] const PhaseTimes& times() const { return times_; }
   [[nodiscard]] std::size_t block_length() const { return block_length_; }
 
@@ -80,6 +99,7 @@ class ParallelFft {
   Buffer<Complex> whole_;  // root: P blocks
   Buffer<Complex> block_;
   PhaseTimes times_;
+  ParallelObserver* observer_ = nullptr;
 };
 
 }  // namespace papfft::fft

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "app/report/byte_count.hpp"
+#include "app/report/statistics.hpp"
+#include "app/report/text_table.hpp"
+
+namespace papfft::app::report {
+namespace {
+
+TEST(Statistics, OfAKnownSample) {
+  const std::array<double, 5> values = {5, 1, 4, 2, 3};
+  const Summary s = summarize(values);
+  EXPECT_DOUBLE_EQ(s.median, 3);
+  EXPECT_DOUBLE_EQ(s.mean, 3);
+  EXPECT_DOUBLE_EQ(s.stddev, std::sqrt(2.5));
+  EXPECT_DOUBLE_EQ(s.p90, 4.6);  // between the 4th and 5th, at index 0.9 * 4 = 3.6
+  EXPECT_DOUBLE_EQ(s.p99, 4.96);
+  EXPECT_DOUBLE_EQ(s.min, 1);
+  EXPECT_DOUBLE_EQ(s.max, 5);
+}
+
+TEST(Statistics, OfOneValueAndOfAnEvenNumber) {
+  const std::array<double, 1> one = {7};
+  EXPECT_DOUBLE_EQ(summarize(one).stddev, 0);
+  EXPECT_DOUBLE_EQ(summarize(one).p99, 7);
+  const std::array<double, 4> four = {4, 1, 3, 2};
+  EXPECT_DOUBLE_EQ(median(four), 2.5);
+  EXPECT_DOUBLE_EQ(percentile(four, 0), 1);
+  EXPECT_DOUBLE_EQ(percentile(four, 1), 4);
+}
+
+TEST(Statistics, RefusesWhatHasNone) {
+  const std::vector<double> none;
+  const std::array<double, 2> two = {1, 2};
+  EXPECT_THROW((void)summarize(none), std::invalid_argument);
+  EXPECT_THROW((void)percentile(two, 1.5), std::invalid_argument);
+  EXPECT_THROW((void)percentile(two, std::nan("")), std::invalid_argument);
+}
+
+TEST(ByteCount, ReadsPowersOfTwo) {
+  EXPECT_EQ(parse_byte_count("0"), 0U);
+  EXPECT_EQ(parse_byte_count("1000"), 1000U);
+  EXPECT_EQ(parse_byte_count("64K"), 65536U);
+  EXPECT_EQ(parse_byte_count("8M"), 8388608U);
+  EXPECT_EQ(parse_byte_count("2G"), 2147483648U);
+}
+
+TEST(ByteCount, RefusesTheRest) {
+  for (const char* text : {"", "K", "-1", "1.5M", "8MB", "8 M", "8m", "99999999999G", "99999999999999999999"}) {
+    EXPECT_THROW((void)parse_byte_count(text), std::invalid_argument) << text;
+  }
+}
+
+TEST(ByteCount, WritesWhatItReads) {
+  EXPECT_EQ(byte_count_text(8388608), "8M");
+  EXPECT_EQ(byte_count_text(1536), "1536");
+  EXPECT_EQ(byte_count_text(3U << 20U), "3M");
+  for (const std::uint64_t bytes : {0ULL, 1ULL, 1023ULL, 1024ULL, 1048575ULL, 1ULL << 40U}) {
+    EXPECT_EQ(parse_byte_count(byte_count_text(bytes)), bytes);
+  }
+}
+
+TEST(TextTable, AlignsNumbersRightAndWordsLeft) {
+  TextTable table({"algorithm", "ms"});
+  table.add({"mpi", "10.5"});
+  table.add({"a-long-name", "-"});
+  EXPECT_EQ(table.text(),
+            "algorithm      ms\n"
+            "mpi          10.5\n"
+            "a-long-name     -\n");
+}
+
+TEST(TextTable, CsvQuotesWhatNeedsIt) {
+  TextTable table({"a", "b"});
+  table.add({"1,5", "say \"so\""});
+  table.add({"plain", ""});
+  EXPECT_EQ(table.csv(), "a,b\n\"1,5\",\"say \"\"so\"\"\"\nplain,\n");
+}
+
+TEST(TextTable, RefusesARowOfAnotherWidth) {
+  TextTable table({"a", "b"});
+  EXPECT_THROW(table.add({"1"}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace papfft::app::report
