@@ -32,11 +32,11 @@ std::uint64_t fingerprint(const std::string& text) {  // FNV-1a
   return hash;
 }
 
-bool launched() {
+}  // namespace
+
+bool is_launched() {
   return std::ranges::any_of(kRankVariables, [](const char* name) { return std::getenv(name) != nullptr; });
 }
-
-}  // namespace
 
 int launched_rank() {
   for (const char* name : kRankVariables) {
@@ -65,7 +65,7 @@ struct Job::Mpi {
 };
 
 Job::Job(const comm::Options& options) {
-  if (launched()) {
+  if (is_launched()) {
     mpi_ = std::make_unique<Mpi>();
     comm_ = std::make_unique<comm::Communicator>(MPI_COMM_WORLD, options);
   } else {

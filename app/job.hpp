@@ -15,6 +15,9 @@ namespace papfft::app {
 /// Has this process started MPI, as the first Job of a process with a launcher does? It can do so only once.
 [[nodiscard]] bool job_has_started();
 
+/// Whether a launcher (mpirun, srun) started this process.
+[[nodiscard]] bool is_launched();
+
 /// The ranks of one command: MPI when a launcher started us (mpirun, srun), else this process alone.
 class Job {
  public:

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "app/bench_common.hpp"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <stdexcept>
+#include <thread>
+
+#include "app/io/atomic_file.hpp"
+#include "comm/exec/wait.hpp"
+#include "comm/transport/mpi_transport.hpp"
+
+namespace papfft::app {
+
+namespace {
+
+using comm::check_mpi;
+
+constexpr int kPingPongs = 200;
+constexpr int kStreamMessages = 64;
+constexpr int kStreamWindow = 8;
+constexpr int kStreamBytes = 1 << 20;
+
+double half_round_trip_s(MPI_Comm comm, int peer, bool first) {
+  const double start = MPI_Wtime();
+  for (int i = 0; i < kPingPongs; ++i) {
+    if (first) check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, peer, 0, comm), "MPI_Send");
+    check_mpi(MPI_Recv(nullptr, 0, MPI_BYTE, peer, 0, comm, MPI_STATUS_IGNORE), "MPI_Recv");
+    if (!first) check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, peer, 0, comm), "MPI_Send");
+  }
+  return (MPI_Wtime() - start) / (2 * kPingPongs);
+}
+
+/// The receiver's time; every slot of the window has a buffer of its own.
+double stream_s(MPI_Comm comm, int peer, bool receives, std::vector<std::byte>& buffer) {
+  std::array<MPI_Request, kStreamWindow> window{};
+  window.fill(MPI_REQUEST_NULL);
+  // The receives must be there before the data, or the first are timed as unexpected messages.
+  const auto post = [&](int slot) {
+    MPI_Request* request = &window[static_cast<std::size_t>(slot)];
+    std::byte* data = buffer.data() + static_cast<std::size_t>(slot) * kStreamBytes;
+    check_mpi(receives ? MPI_Irecv(data, kStreamBytes, MPI_BYTE, peer, 1, comm, request)
+                       : MPI_Isend(data, kStreamBytes, MPI_BYTE, peer, 1, comm, request),
+              "stream");
+  };
+  if (!receives) check_mpi(MPI_Recv(nullptr, 0, MPI_BYTE, peer, 2, comm, MPI_STATUS_IGNORE), "MPI_Recv");
+  for (int slot = 0; slot < kStreamWindow; ++slot) post(slot);
+  if (receives) check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, peer, 2, comm), "MPI_Send");
+  const double start = MPI_Wtime();
+  for (int i = 0; i < kStreamMessages; ++i) {
+    const int slot = i % kStreamWindow;
+    check_mpi(MPI_Wait(&window[static_cast<std::size_t>(slot)], MPI_STATUS_IGNORE), "MPI_Wait");
+    if (i + kStreamWindow < kStreamMessages) post(slot);
+  }
+  return MPI_Wtime() - start;
+}
+
+std::string library_name() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  const std::string name(text.data(), static_cast<std::size_t>(length));
+  return name.substr(0, name.find_first_of(",\n"));
+}
+
+}  // namespace
+
+OwnComm::OwnComm() {
+  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  MPI_Comm_rank(comm_, &rank_);
+  MPI_Comm_size(comm_, &size_);
+}
+
+OwnComm::~OwnComm() {
+  if (std::uncaught_exceptions() == 0) MPI_Comm_free(&comm_);  // collective: after a failure it might wait for ever
+}
+
+void OwnComm::double_barrier() const {
+  for (int i = 0; i < 2; ++i) check_mpi(MPI_Barrier(comm_), "MPI_Barrier");
+}
+
+void OwnComm::gather(const void* mine, void* all, std::size_t bytes) const {
+  if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw std::length_error("too many measurements at a time");
+  }
+  check_mpi(MPI_Gather(mine, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes), MPI_BYTE, 0, comm_),
+            "MPI_Gather");
+}
+
+LinkSpeed measure_link(const OwnComm& comm, int root) {
+  if (comm.size() == 1) return {};
+  const int other = root == 0 ? 1 : 0;
+  LinkSpeed best{.alpha_us = 1e300, .beta_ns_per_byte = 1e300};
+  if (comm.rank() == root || comm.rank() == other) {
+    const bool receives = comm.rank() == root;
+    const int peer = receives ? other : root;
+    std::vector<std::byte> buffer(std::size_t{kStreamWindow} * kStreamBytes);
+    for (int i = 0; i < 3; ++i) {
+      best.alpha_us = std::min(best.alpha_us, half_round_trip_s(comm.get(), peer, receives) * 1e6);
+      best.beta_ns_per_byte = std::min(best.beta_ns_per_byte, stream_s(comm.get(), peer, receives, buffer) * 1e9 /
+                                                                  (1.0 * kStreamMessages * kStreamBytes));
+    }
+  }
+  check_mpi(MPI_Bcast(&best, sizeof best, MPI_BYTE, root, comm.get()), "MPI_Bcast");
+  return best;
+}
+
+Work::Work(const std::string& kind) : spins_(kind == "spin") {
+  if (kind != "spin" && kind != "sleep") {
+    throw std::invalid_argument("no work '" + kind + "'; known: sleep, spin");
+  }
+}
+
+void Work::run_for(std::chrono::nanoseconds duration) const {
+  const auto end = std::chrono::steady_clock::now() + duration;
+  if (!spins_) {
+    std::this_thread::sleep_until(end);
+    return;
+  }
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+void require_launcher(const std::string& command) {
+  if (!is_launched()) {
+    throw UsageError(fmt::format("{} measures messages between ranks; what would work: mpirun -n 4 papfft {} ...",
+                                 command, command));
+  }
+}
+
+nlohmann::ordered_json machine_json(Job& job) {
+  utsname system{};
+  uname(&system);
+  return {{"host", system.nodename},
+          {"kernel", fmt::format("{} {}", system.sysname, system.release)},
+          {"architecture", system.machine},
+          {"cores", comm::available_cores()},
+          {"mpi", library_name()},
+          {"ranks", job.size()},
+          {"ranks_on_host", job.comm().ranks_on_host()}};
+}
+
+nlohmann::ordered_json to_json(const report::Summary& s) {
+  return {{"median", s.median}, {"mean", s.mean}, {"stddev", s.stddev}, {"p90", s.p90},
+          {"p99", s.p99},       {"min", s.min},   {"max", s.max}};
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  if (path.empty()) return;
+  io::AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+void check_outputs(std::initializer_list<std::string> paths) {
+  for (const std::string& path : paths) {
+    if (!path.empty()) io::check_writable(path);
+  }
+}
+
+double milliseconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
+
+std::string figure(double value) {
+  if (!std::isfinite(value)) return "-";
+  const double size = std::abs(value);
+  return fmt::format("{:.{}f}", value, size >= 100 ? 1 : size >= 1 ? 2 : 3);
+}
+
+}  // namespace papfft::app

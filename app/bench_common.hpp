@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// What the benchmarks have in common.
+#pragma once
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "app/job.hpp"
+#include "app/job_options.hpp"
+#include "app/report/statistics.hpp"
+
+namespace papfft::app {
+
+/// A communicator of the benchmark's own: its messages do not disturb those that are measured.
+class OwnComm {
+ public:
+  /// Collective over MPI_COMM_WORLD. @throws comm::TransportError
+  OwnComm();
+  ~OwnComm();
+  OwnComm(const OwnComm&) = delete;
+  OwnComm& operator=(const OwnComm&) = delete;
+  [[nodiscard]] MPI_Comm get() const { return comm_; }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+
+  /// Two barriers, so that the ranks leave the second one nearly together (the first gets late ranks' attention).
+  void double_barrier() const;
+
+  /// Each rank's `mine` (all of one length) to rank 0, one rank after another; elsewhere nothing.
+  template <typename Value>
+  [[nodiscard]] std::vector<Value> to_root(std::span<const Value> mine) const {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    std::vector<Value> all(rank_ == 0 ? mine.size() * static_cast<std::size_t>(size_) : 0);
+    gather(mine.data(), all.data(), mine.size_bytes());
+    return all;
+  }
+
+ private:
+  void gather(const void* mine, void* all, std::size_t bytes) const;
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+/// Hockney's model of a link: a message of m bytes takes alpha + beta m.
+struct LinkSpeed {
+  double alpha_us = 0;
+  double beta_ns_per_byte = 0;
+  [[nodiscard]] double message_ns(double bytes) const { return alpha_us * 1e3 + beta_ns_per_byte * bytes; }
+};
+
+/// From another rank to the root: half a ping-pong of empty messages, and a stream of 64 messages of 1 MiB, eight under way
+/// at a time; the best of three. Collective; the same value on all ranks. Zero if there is one rank alone.
+[[nodiscard]] LinkSpeed measure_link(const OwnComm& comm, int root);
+
+/// The compute phase of an experiment.
+class Work {
+ public:
+  /// @param kind  "sleep", or "spin" that keeps a core busy. @throws std::invalid_argument
+  explicit Work(const std::string& kind);
+  void run_for(std::chrono::nanoseconds duration) const;
+
+ private:
+  bool spins_;
+};
+
+/// Before any MPI call. @throws UsageError  not started by a launcher
+void require_launcher(const std::string& command);
+
+/// Host, cores, kernel, MPI library, ranks.
+[[nodiscard]] nlohmann::ordered_json machine_json(Job& job);
+
+[[nodiscard]] nlohmann::ordered_json to_json(const report::Summary& summary);
+
+/// The file appears only when complete. An empty path: nothing. @throws io::OutputError
+void write_text(const std::string& path, const std::string& text);
+
+/// Before long work. Empty paths are passed over. @throws io::OutputError
+void check_outputs(std::initializer_list<std::string> paths);
+
+[[nodiscard]] double milliseconds(std::int64_t ns);
+
+/// 1.2345 -> "1.23"; three figures that matter, without exponent.
+[[nodiscard]] std::string figure(double value);
+
+}  // namespace papfft::app
