@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""papfft bench: what the files hold and that the figures fit together; never how long anything takes."""
+
+import csv
+import json
+
+from support import ProgramTest, command_line, complaints, run
+
+QUICK = ("--iterations", 2, "--warmup", 1, "--compute", "2ms")
+
+
+class BenchTest(ProgramTest):
+    def collective(self, *arguments, ranks=3):
+        path = self.path("bench.json")
+        self.papfft("bench", "collective", *arguments, *QUICK, "--json", path, ranks=ranks)
+        return json.loads(path.read_text())
+
+    def test_every_operation_gives_right_data_and_sensible_figures(self):
+        for operation, more in (("gather", "mpi-igather,bsls,bsbn"), ("scatter", "mpi-iscatter,bsln,bsbn"),
+                                ("bcast", "mpi"), ("reduce", "mpi")):
+            with self.subTest(operation):
+                result = self.collective("--op", operation, "--algorithms", f"all,{more}", "--bytes", "64K",
+                                         "--delay", "none,late:1:3ms", "--root", 1)
+                self.assertGreater(result["beta_ns_per_byte"], 0)
+                self.assertEqual(result["rows"][0]["algorithm"], "mpi")
+                self.assertEqual({row["pattern"] for row in result["rows"]}, {"none", "late:1:3ms"})
+                for row in result["rows"]:
+                    self.assertTrue(row["correct"], row)
+                    self.assertEqual(row["bytes"], 65532 if operation in ("gather", "scatter") else 65536)
+                    self.assertLessEqual(row["run_ms"]["min"], row["run_ms"]["median"])
+                    self.assertLessEqual(row["run_ms"]["median"], row["run_ms"]["max"])
+                    self.assertLessEqual(row["elapsed_ms"]["min"], row["run_ms"]["max"])
+
+    def test_csv_has_the_rows_and_raw_every_rank_of_every_call(self):
+        rows, raw = self.path("rows.csv"), self.path("raw.csv")
+        self.collective("--algorithms", "lin", "--bytes", "4K", "--csv", rows, "--raw", raw)
+        with rows.open() as file:
+            self.assertEqual([row["algorithm"] for row in csv.DictReader(file)], ["mpi", "lin"])
+        with raw.open() as file:
+            calls = list(csv.DictReader(file))
+        self.assertEqual(len(calls), 2 * 3 * 3)  # algorithms x (warm-up and iterations) x ranks
+        for call in calls:
+            self.assertLessEqual(int(call["arrival_ns"]), int(call["exit_ns"]))
+
+    def test_transforms_are_right(self):
+        path = self.path("fft.json")
+        self.papfft("bench", "fft", "--vectors", 4, "--length", 4096, "--gathers", "mpi,ls,bsls", "--block", 2,
+                    "--json", path, ranks=2)
+        rows = json.loads(path.read_text())["rows"]
+        self.assertEqual([row["engine"] for row in rows], ["fftw", "dif", "dif", "dif"])
+        for row in rows:
+            self.assertLess(row["error_l2"], 1e-6)
+
+    def test_predictor_reports_what_it_measured(self):
+        path = self.path("predictor.json")
+        self.papfft("bench", "predictor", "--blocks", 1, "--compute", "2ms", "--delay", "uniform:2ms", "--json", path,
+                    ranks=2)
+        (row,) = json.loads(path.read_text())["rows"]
+        self.assertEqual(row["phases"], 20)
+        self.assertGreater(row["work_with_ms"]["median"], 0)
+
+    def test_words_that_make_no_sense(self):
+        for arguments in (("--op", "allgather"), ("--algorithms", "nonsense"), ("--bytes", "8Q"),
+                          ("--delay", "sometimes"), ("--root", 2)):
+            with self.subTest(arguments):
+                result = run(command_line(("bench", "collective", *arguments), ranks=2), cwd=self.folder)
+                self.assertEqual(result.returncode, 64)
+                self.assertEqual(len(complaints(result.stderr)), 1)
+
+    def test_needs_a_launcher(self):
+        result = run(command_line(("bench", "collective")), cwd=self.folder)
+        self.assertEqual(result.returncode, 64)
+        self.assertIn("mpirun", complaints(result.stderr)[0])
