@@ -25,8 +25,8 @@ namespace {
 
 using comm::check_mpi;
 using comm::Operation;
-using report::Summary;
 using report::summarize;
+using report::Summary;
 
 using Word = std::uint32_t;
 constexpr std::size_t kReduceSegmentBytes = 32768;
@@ -73,7 +73,8 @@ struct Settings {
         compute(comm::parse_duration_ns(o.compute)),
         work(o.work) {
     if (!moves_blocks(operation) && operation != Operation::bcast && operation != Operation::reduce) {
-      throw UsageError("bench collective --op " + o.operation + ": known are scatter, gather, bcast and reduce");
+      throw UsageError("bench collective --op " + o.operation +
+                       ": known are scatter, gather, bcast and reduce");
     }
     algorithms = {"mpi"};  // what all others are compared with
     const auto add = [&](const std::string& name) {
@@ -86,7 +87,8 @@ struct Settings {
         }
         continue;
       }
-      const bool peer = name == (operation == Operation::gather ? kIgather : kIscatter) && moves_blocks(operation);
+      const bool peer =
+          name == (operation == Operation::gather ? kIgather : kIscatter) && moves_blocks(operation);
       if (!peer) (void)comm::choose(operation, name, 2, 0, false);
       add(name);
     }
@@ -117,10 +119,16 @@ struct CallRecord {
 class Data {
  public:
   Data(Operation operation, const Case& size, int ranks, int rank, int root)
-      : operation_(operation), ranks_(ranks), rank_(rank), root_(root), block_(size.block_bytes / sizeof(Word)) {
+      : operation_(operation),
+        ranks_(ranks),
+        rank_(rank),
+        root_(root),
+        block_(size.block_bytes / sizeof(Word)) {
     const std::size_t all = block_ * static_cast<std::size_t>(ranks);
     const bool is_root = rank == root;
-    send_.resize(operation == Operation::scatter ? (is_root ? all : 0) : operation == Operation::bcast ? 0 : block_);
+    send_.resize(operation == Operation::scatter ? (is_root ? all : 0)
+                 : operation == Operation::bcast ? 0
+                                                 : block_);
     recv_.resize(operation == Operation::gather ? (is_root ? all : 0) : block_);
   }
 
@@ -162,7 +170,7 @@ class Data {
     }
   }
 
-  void call(comm::Collectives& comm, const std::string& algorithm) {
+  void call(comm::MpiSession& comm, const std::string& algorithm) {
     const std::span<const Word> send(send_);
     const std::span<Word> recv(recv_);
     switch (operation_) {
@@ -173,7 +181,9 @@ class Data {
       case Operation::gather:
         return comm.gather<Word>(send, recv, root_, algorithm);
       default:
-        return comm.reduce<Word>(send, recv, [](Word a, Word b) { return a + b; }, root_, algorithm);
+        // An operation of MPI's own, as stock MPI_Reduce knows no other.
+        return comm.reduce(send_.data(), recv_.data(), static_cast<int>(block_), MPI_UINT32_T, MPI_SUM, root_,
+                           algorithm);
     }
   }
 
@@ -181,13 +191,13 @@ class Data {
   void post(MPI_Comm comm, MPI_Request& request) {
     const int count = static_cast<int>(block_);
     if (operation_ == Operation::scatter) {
-      check_mpi(MPI_Iscatter(send_.data(), count, MPI_UINT32_T, recv_.data(), count, MPI_UINT32_T, root_, comm,
-                             &request),
+      check_mpi(MPI_Iscatter(send_.data(), count, MPI_UINT32_T, recv_.data(), count, MPI_UINT32_T, root_,
+                             comm, &request),
                 "MPI_Iscatter");
     } else {
-      check_mpi(
-          MPI_Igather(send_.data(), count, MPI_UINT32_T, recv_.data(), count, MPI_UINT32_T, root_, comm, &request),
-          "MPI_Igather");
+      check_mpi(MPI_Igather(send_.data(), count, MPI_UINT32_T, recv_.data(), count, MPI_UINT32_T, root_, comm,
+                            &request),
+                "MPI_Igather");
     }
   }
 
@@ -266,7 +276,8 @@ class CollectiveBench {
     link_ = measure_link(comm_, options_.root);
     Progress progress = options_.job.make_progress(job_.is_root(), "bench collective");
     const int rounds = options_.warmup + options_.iterations;
-    const std::size_t total = settings_.bytes.size() * settings_.patterns.size() * static_cast<std::size_t>(rounds);
+    const std::size_t total =
+        settings_.bytes.size() * settings_.patterns.size() * static_cast<std::size_t>(rounds);
     std::size_t done = 0;
     for (const std::uint64_t bytes : settings_.bytes) {
       for (const comm::ArrivalPattern& pattern : settings_.patterns) {
@@ -297,7 +308,8 @@ class CollectiveBench {
 
  private:
   [[nodiscard]] Case make_case(std::uint64_t bytes, const comm::ArrivalPattern& pattern) const {
-    const std::uint64_t parts = moves_blocks(settings_.operation) ? static_cast<std::uint64_t>(job_.size()) : 1;
+    const std::uint64_t parts =
+        moves_blocks(settings_.operation) ? static_cast<std::uint64_t>(job_.size()) : 1;
     const std::size_t block = bytes / parts / sizeof(Word) * sizeof(Word);
     return {.block_bytes = block, .total_bytes = block * parts, .pattern = &pattern};
   }
@@ -344,7 +356,8 @@ class CollectiveBench {
     record.planned = after.planned - before.planned;
     record.begun_early = after.begun_early - before.begun_early;
     record.thread_share = after.thread_share;
-    if (!stock && after.predicted_ns) record.prediction_error_ns = std::abs(*after.predicted_ns - after.arrived_ns);
+    if (!stock && after.predicted_ns)
+      record.prediction_error_ns = std::abs(*after.predicted_ns - after.arrived_ns);
     return record;
   }
 
@@ -357,7 +370,8 @@ class CollectiveBench {
         return comm::bound_gather_ns(arrival_ns, options_.root, size.block_bytes, beta);
       case Operation::reduce: {
         const std::size_t segment = std::clamp<std::size_t>(size.block_bytes, 1, kReduceSegmentBytes);
-        const auto segments = static_cast<int>(std::max<std::size_t>(1, (size.block_bytes + segment - 1) / segment));
+        const auto segments =
+            static_cast<int>(std::max<std::size_t>(1, (size.block_bytes + segment - 1) / segment));
         return comm::bound_reduce_ns(arrival_ns, options_.root, segments,
                                      std::llround(beta * static_cast<double>(segment)));
       }
@@ -388,7 +402,8 @@ class CollectiveBench {
       }
       if (record.correct == 0) {
         if (row.correct) {
-          fmt::print(stderr, "papfft: {} by {} of {} bytes gave wrong data on rank {} in iteration {} under {}\n",
+          fmt::print(stderr,
+                     "papfft: {} by {} of {} bytes gave wrong data on rank {} in iteration {} under {}\n",
                      options_.operation, row.algorithm, row.size.total_bytes, r, round - options_.warmup,
                      row.size.pattern->spec());
         }
@@ -411,11 +426,12 @@ class CollectiveBench {
   }
 
   void add_raw(const Row& row, const CallRecord& record, std::size_t rank, int round) {
-    raw_.add({options_.operation, row.algorithm, std::to_string(row.size.total_bytes), row.size.pattern->spec(),
-              std::to_string(round - options_.warmup), round < options_.warmup ? "1" : "0", std::to_string(rank),
-              std::to_string(record.arrival_ns), std::to_string(record.exit_ns),
-              record.prediction_error_ns < 0 ? "" : std::to_string(record.prediction_error_ns),
-              std::to_string(record.planned), std::to_string(record.begun_early), std::to_string(record.correct)});
+    raw_.add(
+        {options_.operation, row.algorithm, std::to_string(row.size.total_bytes), row.size.pattern->spec(),
+         std::to_string(round - options_.warmup), round < options_.warmup ? "1" : "0", std::to_string(rank),
+         std::to_string(record.arrival_ns), std::to_string(record.exit_ns),
+         record.prediction_error_ns < 0 ? "" : std::to_string(record.prediction_error_ns),
+         std::to_string(record.planned), std::to_string(record.begun_early), std::to_string(record.correct)});
   }
 
   /// The duration that the pattern names, or else the largest that it gave.
@@ -464,12 +480,17 @@ class CollectiveBench {
     nlohmann::ordered_json json;
     json["papfft"] = kVersion;
     json["machine"] = machine_json(job_);
-    json["settings"] = {{"op", options_.operation},         {"algorithms", settings_.algorithms},
-                        {"bytes", settings_.bytes},         {"delays", options_.delays},
-                        {"iterations", options_.iterations}, {"warmup", options_.warmup},
+    json["settings"] = {{"op", options_.operation},
+                        {"algorithms", settings_.algorithms},
+                        {"bytes", settings_.bytes},
+                        {"delays", options_.delays},
+                        {"iterations", options_.iterations},
+                        {"warmup", options_.warmup},
                         {"compute_ms", milliseconds(settings_.compute.count())},
-                        {"edge", options_.edge},            {"work", options_.work},
-                        {"seed", options_.seed},            {"root", options_.root},
+                        {"edge", options_.edge},
+                        {"work", options_.work},
+                        {"seed", options_.seed},
+                        {"root", options_.root},
                         {"wait", options_.job.wait}};
     json["alpha_us"] = link_.alpha_us;
     json["beta_ns_per_byte"] = link_.beta_ns_per_byte;
@@ -484,8 +505,8 @@ class CollectiveBench {
   }
 
   [[nodiscard]] std::string table() const {
-    report::TextTable table({"bytes", "delay", "algorithm", "run ms", "p90", "elapsed ms", "bound ms", "efficiency",
-                             "planned", "early", "pred. error ms", "gain over mpi"});
+    report::TextTable table({"bytes", "delay", "algorithm", "run ms", "p90", "elapsed ms", "bound ms",
+                             "efficiency", "planned", "early", "pred. error ms", "gain over mpi"});
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const Row& row = rows_[i];
       const double run = report::median(row.run);
@@ -493,8 +514,8 @@ class CollectiveBench {
                  row.algorithm + (row.correct ? "" : " WRONG"), figure(run),
                  figure(report::percentile(row.run, 0.9)), figure(report::median(row.elapsed)),
                  figure(report::median(row.bound)), figure(report::median(row.efficiency)),
-                 std::to_string(row.planned), std::to_string(row.begun_early), optional_figure(row.prediction_error),
-                 figure(report::median(stock_row(i).run) / run)});
+                 std::to_string(row.planned), std::to_string(row.begun_early),
+                 optional_figure(row.prediction_error), figure(report::median(stock_row(i).run) / run)});
     }
     return table.text();
   }
@@ -529,15 +550,17 @@ class CollectiveBench {
 
   void write() {
     if (!options_.job.quiet) {
-      fmt::print("{} on {} ranks, root {}: {} iterations after {} of warm-up, compute {}, edge at {}, seed {}\n",
-                 options_.operation, job_.size(), options_.root, options_.iterations, options_.warmup,
-                 options_.compute, options_.edge, options_.seed);
+      fmt::print(
+          "{} on {} ranks, root {}: {} iterations after {} of warm-up, compute {}, edge at {}, seed {}\n",
+          options_.operation, job_.size(), options_.root, options_.iterations, options_.warmup,
+          options_.compute, options_.edge, options_.seed);
       fmt::print("link: alpha {} us, beta {} ns/byte ({} MB/s)\n", figure(link_.alpha_us),
                  figure(link_.beta_ns_per_byte), figure(1e3 / link_.beta_ns_per_byte));
       if (moves_blocks(settings_.operation)) {
-        fmt::print("bytes: the whole vector at the root; a rank's block is the asked size / {}, rounded down to a "
-                   "multiple of 4\n",
-                   job_.size());
+        fmt::print(
+            "bytes: the whole vector at the root; a rank's block is the asked size / {}, rounded down to a "
+            "multiple of 4\n",
+            job_.size());
       }
       fmt::print("\n{}\ngain over mpi: mpi's median run time / this one's\n", table());
     }
@@ -602,7 +625,8 @@ void add_bench_collective(CLI::App& bench, Action& action) {
       ->capture_default_str();
   command->add_option("--compute", options->compute, "time of the compute phase without delay")
       ->capture_default_str();
-  command->add_option("--edge", options->edge, "share of the phase after which the ranks tell how far they are")
+  command
+      ->add_option("--edge", options->edge, "share of the phase after which the ranks tell how far they are")
       ->check(CLI::Range(0.01, 1.0))
       ->capture_default_str();
   command->add_option("--work", options->work, "the compute phase: sleep, or spin (keeps a core busy)")
@@ -616,12 +640,15 @@ void add_bench_collective(CLI::App& bench, Action& action) {
       "Examples:\n"
       "  mpirun -n 4 papfft bench collective --op gather --algorithms mpi,ls,bsls --bytes 8M "
       "--delay uniform:50ms --iterations 30 --seed 7 --json gather.json\n"
-      "  mpirun -n 4 papfft bench collective --op scatter --algorithms all,bsln,bsbn,mpi-iscatter --bytes 1M,8M "
+      "  mpirun -n 4 papfft bench collective --op scatter --algorithms all,bsln,bsbn,mpi-iscatter --bytes "
+      "1M,8M "
       "--delay none,late:3:20ms\n"
       "Patterns:\n" +
       comm::known_arrival_patterns() +
-      "Algorithms take turns within each iteration; stock MPI (mpi) is always among them. Run time: from the first "
-      "arrival to the last exit; elapsed: mean over ranks of exit - arrival; bound: the least run time that these "
+      "Algorithms take turns within each iteration; stock MPI (mpi) is always among them. Run time: from the "
+      "first "
+      "arrival to the last exit; elapsed: mean over ranks of exit - arrival; bound: the least run time that "
+      "these "
       "arrivals and this link allow; efficiency: bound / run time.\n"
       "Exit codes: 0 ok, 64 usage, 70 wrong data, 73 cannot write, 74 communication.");
   command->callback([&action, options] { action = [options] { return run_collective(*options); }; });

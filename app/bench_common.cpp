@@ -79,7 +79,8 @@ OwnComm::OwnComm() {
 }
 
 OwnComm::~OwnComm() {
-  if (std::uncaught_exceptions() == 0) MPI_Comm_free(&comm_);  // collective: after a failure it might wait for ever
+  if (std::uncaught_exceptions() == 0)
+    MPI_Comm_free(&comm_);  // collective: after a failure it might wait for ever
 }
 
 void OwnComm::double_barrier() const {
@@ -90,8 +91,9 @@ void OwnComm::gather(const void* mine, void* all, std::size_t bytes) const {
   if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw std::length_error("too many measurements at a time");
   }
-  check_mpi(MPI_Gather(mine, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes), MPI_BYTE, 0, comm_),
-            "MPI_Gather");
+  check_mpi(
+      MPI_Gather(mine, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes), MPI_BYTE, 0, comm_),
+      "MPI_Gather");
 }
 
 LinkSpeed measure_link(const OwnComm& comm, int root) {
@@ -104,8 +106,9 @@ LinkSpeed measure_link(const OwnComm& comm, int root) {
     std::vector<std::byte> buffer(std::size_t{kStreamWindow} * kStreamBytes);
     for (int i = 0; i < 3; ++i) {
       best.alpha_us = std::min(best.alpha_us, half_round_trip_s(comm.get(), peer, receives) * 1e6);
-      best.beta_ns_per_byte = std::min(best.beta_ns_per_byte, stream_s(comm.get(), peer, receives, buffer) * 1e9 /
-                                                                  (1.0 * kStreamMessages * kStreamBytes));
+      best.beta_ns_per_byte =
+          std::min(best.beta_ns_per_byte, stream_s(comm.get(), peer, receives, buffer) * 1e9 /
+                                              (1.0 * kStreamMessages * kStreamBytes));
     }
   }
   check_mpi(MPI_Bcast(&best, sizeof best, MPI_BYTE, root, comm.get()), "MPI_Bcast");
@@ -130,8 +133,8 @@ void Work::run_for(std::chrono::nanoseconds duration) const {
 
 void require_launcher(const std::string& command) {
   if (!is_launched()) {
-    throw UsageError(fmt::format("{} measures messages between ranks; what would work: mpirun -n 4 papfft {} ...",
-                                 command, command));
+    throw UsageError(fmt::format(
+        "{} measures messages between ranks; what would work: mpirun -n 4 papfft {} ...", command, command));
   }
 }
 

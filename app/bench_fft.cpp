@@ -191,8 +191,8 @@ class FftBench {
   /// P-1 blocks out and as many back over the root's link, one vector after another.
   [[nodiscard]] double wire_bound_ms() const {
     const auto ranks = static_cast<double>(job_.size());
-    return 2 * (ranks - 1) / ranks * static_cast<double>(options_.length * sizeof(Complex)) * link_.beta_ns_per_byte *
-           1e-6;
+    return 2 * (ranks - 1) / ranks * static_cast<double>(options_.length * sizeof(Complex)) *
+           link_.beta_ns_per_byte * 1e-6;
   }
 
   static double sum(const std::vector<double>& values) {
@@ -205,8 +205,9 @@ class FftBench {
     nlohmann::ordered_json json;
     json["papfft"] = kVersion;
     json["machine"] = machine_json(job_);
-    json["settings"] = {{"vectors", options_.vectors}, {"length", options_.length}, {"block", options_.block},
-                        {"scatter", options_.scatter}, {"edge", options_.edge},     {"seed", options_.seed},
+    json["settings"] = {{"vectors", options_.vectors},     {"length", options_.length},
+                        {"block", options_.block},         {"scatter", options_.scatter},
+                        {"edge", options_.edge},           {"seed", options_.seed},
                         {"threads", omp_get_max_threads()}};
     json["alpha_us"] = link_.alpha_us;
     json["beta_ns_per_byte"] = link_.beta_ns_per_byte;
@@ -222,21 +223,22 @@ class FftBench {
                             {"compute_ms", report::median(alone_ms_)},
                             {"error_l2", alone_error_}});
     for (const Row& row : rows_) {
-      json["rows"].push_back({{"engine", "dif"},
-                              {"ranks", job_.size()},
-                              {"n", options_.length},
-                              {"precision", options_.precision},
-                              {"scatter", options_.scatter},
-                              {"gather", row.gather},
-                              {"total_s", sum(row.vector) * 1e-3},
-                              {"vectors_per_s", 1e3 * static_cast<double>(row.vector.size()) / sum(row.vector)},
-                              {"vector_ms", to_json(report::summarize(row.vector))},
-                              {"wire_bound_ms", wire_bound_ms()},
-                              {"efficiency", wire_bound_ms() / report::median(row.vector)},
-                              {"compute_ms", report::median(row.compute)},
-                              {"gather_run_ms", to_json(report::summarize(row.gather_run))},
-                              {"gather_elapsed_ms", to_json(report::summarize(row.gather_elapsed))},
-                              {"error_l2", row.error_l2}});
+      json["rows"].push_back(
+          {{"engine", "dif"},
+           {"ranks", job_.size()},
+           {"n", options_.length},
+           {"precision", options_.precision},
+           {"scatter", options_.scatter},
+           {"gather", row.gather},
+           {"total_s", sum(row.vector) * 1e-3},
+           {"vectors_per_s", 1e3 * static_cast<double>(row.vector.size()) / sum(row.vector)},
+           {"vector_ms", to_json(report::summarize(row.vector))},
+           {"wire_bound_ms", wire_bound_ms()},
+           {"efficiency", wire_bound_ms() / report::median(row.vector)},
+           {"compute_ms", report::median(row.compute)},
+           {"gather_run_ms", to_json(report::summarize(row.gather_run))},
+           {"gather_elapsed_ms", to_json(report::summarize(row.gather_elapsed))},
+           {"error_l2", row.error_l2}});
     }
     return json;
   }
@@ -244,15 +246,16 @@ class FftBench {
   void write() {
     const double tolerance = kTolerance * std::log2(static_cast<double>(options_.length) + 1);
     if (!options_.job.quiet) {
-      fmt::print("{} vectors of {} complex {} samples on {} ranks of {} threads, scatter {}, in blocks of {}\n",
-                 options_.vectors, options_.length, options_.precision, job_.size(), omp_get_max_threads(),
-                 options_.scatter, options_.block);
+      fmt::print(
+          "{} vectors of {} complex {} samples on {} ranks of {} threads, scatter {}, in blocks of {}\n",
+          options_.vectors, options_.length, options_.precision, job_.size(), omp_get_max_threads(),
+          options_.scatter, options_.block);
       fmt::print("one process with FFTW: {} ms per vector, error {:.1e}\n", figure(report::median(alone_ms_)),
                  alone_error_);
-      fmt::print("link: alpha {} us, beta {} ns/byte; wire bound {} ms per vector\n\n", figure(link_.alpha_us),
-                 figure(link_.beta_ns_per_byte), figure(wire_bound_ms()));
-      report::TextTable table({"gather", "total s", "vectors/s", "vector ms", "gather run ms", "gather elapsed ms",
-                               "compute ms", "error"});
+      fmt::print("link: alpha {} us, beta {} ns/byte; wire bound {} ms per vector\n\n",
+                 figure(link_.alpha_us), figure(link_.beta_ns_per_byte), figure(wire_bound_ms()));
+      report::TextTable table({"gather", "total s", "vectors/s", "vector ms", "gather run ms",
+                               "gather elapsed ms", "compute ms", "error"});
       for (const Row& row : rows_) {
         table.add({row.gather, figure(sum(row.vector) * 1e-3),
                    figure(1e3 * static_cast<double>(row.vector.size()) / sum(row.vector)),
@@ -265,8 +268,10 @@ class FftBench {
     if (!options_.job.json.empty()) write_text(options_.job.json, document().dump(2) + "\n");
     for (const Row& row : rows_) {
       if (row.error_l2 <= tolerance) continue;  // not ">": NaN is wrong, too
-      fmt::print(stderr, "papfft: bench fft: gather {} gave a wrong spectrum (error {:.1e}, expected {:.1e} at most)\n",
-                 row.gather, row.error_l2, tolerance);
+      fmt::print(
+          stderr,
+          "papfft: bench fft: gather {} gave a wrong spectrum (error {:.1e}, expected {:.1e} at most)\n",
+          row.gather, row.error_l2, tolerance);
       throw Quit{kInternal};
     }
   }
@@ -288,15 +293,17 @@ int run_fft(const FftOptions& options) {
     throw UsageError("--precision " + options.precision + ": known are float and double");
   }
   (void)comm::choose(comm::Operation::scatter, options.scatter, 2, 0, false);
-  for (const std::string& name : options.gathers) (void)comm::choose(comm::Operation::gather, name, 2, 0, false);
+  for (const std::string& name : options.gathers)
+    (void)comm::choose(comm::Operation::gather, name, 2, 0, false);
   return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
     options.job.apply_threads(job.comm().ranks_on_host());
     job.at_root([&] {
       check_outputs({options.job.json});
       if (job.size() < 2) throw UsageError("bench fft: what would work: two ranks or more");
       if (!fft::can_share(options.length, false, job.size())) {
-        throw UsageError(fmt::format("a vector of {} samples cannot be shared by {} ranks; what would work: --length {}",
-                                     options.length, job.size(), 65536 * job.size()));
+        throw UsageError(
+            fmt::format("a vector of {} samples cannot be shared by {} ranks; what would work: --length {}",
+                        options.length, job.size(), 65536 * job.size()));
       }
     });
     if (options.precision == "float") {
@@ -326,15 +333,18 @@ void add_bench_fft(CLI::App& bench, Action& action) {
   command->add_option("--block", options->block, "vectors per turn")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  command->add_option("--edge", options->edge, "share of the computation after which a rank tells how far it is")
+  command
+      ->add_option("--edge", options->edge, "share of the computation after which a rank tells how far it is")
       ->check(CLI::Range(0.01, 1.0))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of the data")->capture_default_str();
   options->job.declare_common(*command);
   command->footer(
       "Examples:\n"
-      "  mpirun -n 4 papfft bench fft --vectors 1000 --length 131072 --gathers mpi,ls,bsls,bsbn --json fft.json\n"
-      "Wire bound: what the root's link needs for all blocks out and back; efficiency: wire bound / time per vector.\n"
+      "  mpirun -n 4 papfft bench fft --vectors 1000 --length 131072 --gathers mpi,ls,bsls,bsbn --json "
+      "fft.json\n"
+      "Wire bound: what the root's link needs for all blocks out and back; efficiency: wire bound / time per "
+      "vector.\n"
       "Exit codes: 0 ok, 64 usage, 70 wrong spectrum, 73 cannot write, 74 communication.");
   command->callback([&action, options] { action = [options] { return run_fft(*options); }; });
 }

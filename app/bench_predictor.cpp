@@ -80,7 +80,8 @@ class PredictorBench {
     double probe_s = 1e300;
     for (int i = 0; i < 5; ++i) probe_s = std::min(probe_s, timed_spin(kProbe));
     const double asked_s = static_cast<double>(comm::parse_duration_ns(options_.compute)) * 1e-9;
-    steps_ = job_.from_root(std::max<std::uint64_t>(2, static_cast<std::uint64_t>(asked_s / probe_s * kProbe)));
+    steps_ =
+        job_.from_root(std::max<std::uint64_t>(2, static_cast<std::uint64_t>(asked_s / probe_s * kProbe)));
   }
 
   double timed_spin(std::uint64_t steps) {
@@ -94,7 +95,8 @@ class PredictorBench {
     const auto before_edge = static_cast<std::uint64_t>(static_cast<double>(steps_) * options_.edge);
     for (int i = 0; i < kPhasesPerBlock; ++i) {
       const double delay_s =
-          static_cast<double>(pattern_.delay_ns(block * kPhasesPerBlock + i, job_.rank(), job_.size(), 0)) * 1e-9;
+          static_cast<double>(pattern_.delay_ns(block * kPhasesPerBlock + i, job_.rank(), job_.size(), 0)) *
+          1e-9;
       Phase phase;
       comm_.double_barrier();
       if (session != nullptr) session->processing_start();
@@ -118,7 +120,8 @@ class PredictorBench {
     if (session != nullptr) shares_.push_back(session->statistics().thread_share);
   }
 
-  void write(const std::vector<Phase>& without, const std::vector<Phase>& with, const std::vector<double>& shares) {
+  void write(const std::vector<Phase>& without, const std::vector<Phase>& with,
+             const std::vector<double>& shares) {
     const auto work_ms = [](const std::vector<Phase>& phases) {
       std::vector<double> values;
       for (const Phase& phase : phases) values.push_back(phase.work_s * 1e3);
@@ -133,13 +136,13 @@ class PredictorBench {
     const report::Summary share = report::summarize(shares);
     const double cost = watched.median / plain.median - 1;
     if (!options_.job.quiet) {
-      fmt::print("predictor on {} ranks: {} phases of fixed work with and without it, {} at a time\n", job_.size(),
-                 options_.blocks * kPhasesPerBlock, kPhasesPerBlock);
+      fmt::print("predictor on {} ranks: {} phases of fixed work with and without it, {} at a time\n",
+                 job_.size(), options_.blocks * kPhasesPerBlock, kPhasesPerBlock);
       report::TextTable table({"", "work ms", "p90", "p99"});
       table.add({"without", figure(plain.median), figure(plain.p90), figure(plain.p99)});
       table.add({"with", figure(watched.median), figure(watched.p90), figure(watched.p99)});
-      fmt::print("{}cost {} %, the thread's share of a core {} % (largest {} %)\n", table.text(), figure(cost * 100),
-                 figure(share.median * 100), figure(share.max * 100));
+      fmt::print("{}cost {} %, the thread's share of a core {} % (largest {} %)\n", table.text(),
+                 figure(cost * 100), figure(share.median * 100), figure(share.max * 100));
       if (!errors.empty()) {
         fmt::print("prediction error under {}: median {} ms, p90 {} ms\n", options_.delay,
                    figure(report::median(errors)), figure(report::percentile(errors, 0.9)));
@@ -149,8 +152,12 @@ class PredictorBench {
     nlohmann::ordered_json json;
     json["papfft"] = kVersion;
     json["machine"] = machine_json(job_);
-    json["settings"] = {{"algorithm", options_.algorithm}, {"bytes", options_.bytes}, {"delay", options_.delay},
-                        {"compute", options_.compute},     {"edge", options_.edge},   {"blocks", options_.blocks},
+    json["settings"] = {{"algorithm", options_.algorithm},
+                        {"bytes", options_.bytes},
+                        {"delay", options_.delay},
+                        {"compute", options_.compute},
+                        {"edge", options_.edge},
+                        {"blocks", options_.blocks},
                         {"seed", options_.seed}};
     nlohmann::ordered_json row = {{"ranks", job_.size()},
                                   {"pattern", options_.delay},
@@ -196,15 +203,20 @@ int run_predictor(const PredictorOptions& options) {
 void add_bench_predictor(CLI::App& bench, Action& action) {
   const auto options = std::make_shared<PredictorOptions>();
   CLI::App* command = bench.add_subcommand("predictor", "what predicting costs, and how good it is");
-  command->add_option("--algorithm", options->algorithm, "of the gather after each phase")->capture_default_str();
+  command->add_option("--algorithm", options->algorithm, "of the gather after each phase")
+      ->capture_default_str();
   command->add_option("--bytes", options->bytes, "size of its whole vector")->capture_default_str();
   command->add_option("--delay", options->delay, "arrival pattern, as in 'papfft bench collective'")
       ->capture_default_str();
-  command->add_option("--compute", options->compute, "about how long the fixed work takes")->capture_default_str();
-  command->add_option("--edge", options->edge, "share of the phase after which the ranks tell how far they are")
+  command->add_option("--compute", options->compute, "about how long the fixed work takes")
+      ->capture_default_str();
+  command
+      ->add_option("--edge", options->edge, "share of the phase after which the ranks tell how far they are")
       ->check(CLI::Range(0.01, 1.0))
       ->capture_default_str();
-  command->add_option("--blocks", options->blocks, "how often ten phases without and ten with the predictor alternate")
+  command
+      ->add_option("--blocks", options->blocks,
+                   "how often ten phases without and ten with the predictor alternate")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of the delays")->capture_default_str();

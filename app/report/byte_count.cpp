@@ -13,8 +13,9 @@ constexpr std::string_view kUnits = "KMG";
 
 std::uint64_t parse_byte_count(std::string_view text) {
   const auto fail = [&] {
-    throw std::invalid_argument("'" + std::string(text) +
-                                "' is no number of bytes; expected a whole number, as in 4096, 64K, 8M or 2G");
+    throw std::invalid_argument(
+        "'" + std::string(text) +
+        "' is no number of bytes; expected a whole number, as in 4096, 64K, 8M or 2G");
   };
   std::uint64_t count = 0;
   const char* const end = text.data() + text.size();

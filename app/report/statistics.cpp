@@ -38,9 +38,8 @@ Summary summarize(std::span<const double> values) {
   const std::vector<double> ascending = sorted(values);
   const auto count = static_cast<double>(ascending.size());
   const double mean = std::accumulate(ascending.begin(), ascending.end(), 0.0) / count;
-  const double squares = std::accumulate(ascending.begin(), ascending.end(), 0.0, [&](double sum, double x) {
-    return sum + (x - mean) * (x - mean);
-  });
+  const double squares = std::accumulate(ascending.begin(), ascending.end(), 0.0,
+                                         [&](double sum, double x) { return sum + (x - mean) * (x - mean); });
   return {.median = interpolated(ascending, 0.5),
           .mean = mean,
           .stddev = ascending.size() > 1 ? std::sqrt(squares / (count - 1)) : 0,

@@ -26,7 +26,8 @@ std::string quoted(const std::string& cell) {
 TextTable::TextTable(std::vector<std::string> headings) { rows_.push_back(std::move(headings)); }
 
 void TextTable::add(std::vector<std::string> cells) {
-  if (cells.size() != rows_.front().size()) throw std::invalid_argument("a table's rows have one cell per heading");
+  if (cells.size() != rows_.front().size())
+    throw std::invalid_argument("a table's rows have one cell per heading");
   rows_.push_back(std::move(cells));
 }
 

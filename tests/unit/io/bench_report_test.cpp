@@ -52,7 +52,8 @@ TEST(ByteCount, ReadsPowersOfTwo) {
 }
 
 TEST(ByteCount, RefusesTheRest) {
-  for (const char* text : {"", "K", "-1", "1.5M", "8MB", "8 M", "8m", "99999999999G", "99999999999999999999"}) {
+  for (const char* text :
+       {"", "K", "-1", "1.5M", "8MB", "8 M", "8m", "99999999999G", "99999999999999999999"}) {
     EXPECT_THROW((void)parse_byte_count(text), std::invalid_argument) << text;
   }
 }
