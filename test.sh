@@ -121,11 +121,11 @@ check headers 120 bash -c check_headers
 
 if ! $quick; then
   build asan-ubsan 900 papfft_schedule_tests papfft_thread_tests papfft_fft_tests papfft_io_tests papfft_mpi_tests
-  run_tests tests-asan-ubsan asan-ubsan 600 -L '^(unit|threads|np1|np2|np4)$'
-  build tsan 900 all
+  run_tests tests-asan-ubsan asan-ubsan 600 -L '^(unit|fft|threads|np1|np2|np4)$'
+  build tsan 900 papfft_thread_tests papfft_fft_tests papfft
   archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2>/dev/null | tail -n 1)
   OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
-    run_tests tests-tsan tsan 600 -L '^(unit|threads)$'
+    run_tests tests-tsan tsan 600 -L '^(fft|threads)$'
   check tidy 900 bash -c check_tidy
   : >"$logs/fuzz.log"
   limited fuzz 600 scripts/fuzz.sh 30

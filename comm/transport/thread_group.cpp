@@ -129,7 +129,8 @@ class ThreadChannel final : public Channel {
     if (jitter_) std::ranges::shuffle(ready, random_);
     const std::size_t count = jitter_ && !ready.empty() ? random_() % (ready.size() + 1) : ready.size();
     ended.insert(ended.end(), ready.begin(), ready.begin() + static_cast<std::ptrdiff_t>(count));
-    free_tickets_.insert(free_tickets_.end(), ready.begin(), ready.begin() + static_cast<std::ptrdiff_t>(count));
+    free_tickets_.insert(free_tickets_.end(), ready.begin(),
+                         ready.begin() + static_cast<std::ptrdiff_t>(count));
     ready.erase(ready.begin(), ready.begin() + static_cast<std::ptrdiff_t>(count));
   }
 
