@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Usage: ./test.sh [--quick] [--keep-going]
+# Usage: ./test.sh [--quick | --long] [--keep-going]
 # Everything that must hold before a change is merged: format, warnings, tests, headers, sanitizers, static analysis, fuzzers.
 #   --quick       without sanitizers, static analysis and fuzzers
+#   --long        also with the static analyzer, and the fuzzers for 5 minutes each
 #   --keep-going  a build goes on after its first error, to show all of them
 # One line per stage; what a stage prints goes to build/logs/STAGE.log, and its end is shown when the stage fails. A failed
 # stage does not stop those after it. The last line counts all cases; the exit code is 1 when any failed.
@@ -10,12 +11,15 @@ set -uo pipefail
 cd "$(dirname "$0")" || exit 1
 
 quick=false
+fuzz_seconds=30
+tidy_checks=
 ninja_options=()
 for argument in "$@"; do
   case $argument in
     --quick) quick=true ;;
+    --long) fuzz_seconds=300 tidy_checks='--checks=clang-analyzer-*' ;;
     --keep-going) ninja_options=(-- -k 0) ;;
-    *) sed -n '3,5p' "$0" >&2; exit 64 ;;
+    *) sed -n '3,6p' "$0" >&2; exit 64 ;;
   esac
 done
 
@@ -98,13 +102,13 @@ check_headers() {
 }
 
 check_tidy() {
-  sources 'app/*.cpp' 'comm/*.cpp' 'fft/*.cpp' | xargs -P"$jobs" -n2 clang-tidy -p build/tsan --quiet
+  sources 'app/*.cpp' 'comm/*.cpp' 'fft/*.cpp' | xargs -P"$jobs" -n2 clang-tidy -p build/tsan --quiet ${tidy_checks:+"$tidy_checks"}
 }
 
 check_scripts() { sources '*.sh' '.ci/run' | xargs shellcheck --severity=warning; }
 check_format() { sources '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format --dry-run -Werror; }
 export -f sources check_headers check_tidy check_scripts check_format
-export jobs
+export jobs tidy_checks
 
 # Sanitizers of this age do not know the wide address randomisation of newer kernels.
 fixed_addresses=()
@@ -126,9 +130,9 @@ if ! $quick; then
   archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2>/dev/null | tail -n 1)
   OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
     run_tests tests-tsan tsan 600 -L '^(fft|threads)$'
-  check tidy 900 bash -c check_tidy
+  check tidy $((fuzz_seconds * 60)) bash -c check_tidy
   : >"$logs/fuzz.log"
-  limited fuzz 600 scripts/fuzz.sh 30
+  limited fuzz $((300 + 8 * fuzz_seconds)) scripts/fuzz.sh "$fuzz_seconds"
   fuzz_ok=$(grep -c '^fuzz_.*no failure$' "$logs/fuzz.log")
   fuzz_bad=$(grep -c '^fuzz_.*FAILED' "$logs/fuzz.log")
   [ $((fuzz_ok + fuzz_bad)) -gt 0 ] || fuzz_bad=1
