@@ -7,6 +7,7 @@ target_compile_options(papfft_options INTERFACE
   $<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # False positives in std::string concatenation (GCC bug 105651, mended in 13).
+  set(PAPFFT_GCC_BUG_105651 ON)
   target_compile_options(papfft_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 if(PAPFFT_WERROR)
