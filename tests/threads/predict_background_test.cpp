@@ -35,8 +35,8 @@ void wait_for(Condition condition) {  // the test's own time limit ends it if it
 }
 
 TEST(Background, SleepsUntilNotified) {
+  Counter task;  // outlives the thread
   Background background;
-  Counter task;
   background.add(task);
   background.start();
   std::this_thread::sleep_for(20ms);
@@ -47,8 +47,8 @@ TEST(Background, SleepsUntilNotified) {
 }
 
 TEST(Background, ComesBackWhenATaskIsDue) {
+  Counter task;  // outlives the thread
   Background background;
-  Counter task;
   task.later = 1ms;  // counted from each question, so that only the remembered answer can come true
   background.add(task);
   background.start();
@@ -83,8 +83,8 @@ TEST(Background, NapsEvenIfATaskAlwaysGetsOn) {
 }
 
 TEST(Background, StopsAndStartsAgain) {
+  Counter task;  // outlives the thread
   Background background;
-  Counter task;
   task.busy = true;
   background.add(task);
   for (int i = 0; i < 3; ++i) {
@@ -106,8 +106,8 @@ TEST(Background, StopsAndStartsAgain) {
 }
 
 TEST(Background, WithoutAThreadTheCallsStepTheTasks) {
+  Counter task;  // outlives the thread
   Background background;
-  Counter task;
   background.add(task);
   EXPECT_FALSE(background.step());
   task.progresses = true;
@@ -119,8 +119,8 @@ TEST(Background, WithoutAThreadTheCallsStepTheTasks) {
 }
 
 TEST(Background, WithAThreadTheCallsDoNot) {
+  Counter task;  // outlives the thread
   Background background;
-  Counter task;
   background.add(task);
   background.start();
   EXPECT_FALSE(background.step());
@@ -128,8 +128,8 @@ TEST(Background, WithAThreadTheCallsDoNot) {
 }
 
 TEST(Background, AnErrorReachesTheCaller) {
-  Background background;
   Counter failing;
+  Background background;
   failing.busy = failing.fail = true;
   background.start();
   EXPECT_NO_THROW(background.rethrow());
@@ -167,8 +167,8 @@ TEST(Background, SignalsGoToTheProgramsThreads) {
 }
 
 TEST(Background, NotifyFromManyThreads) {
+  Counter task;  // outlives the thread
   Background background;
-  Counter task;
   background.add(task);
   background.start();
   task.busy = true;
