@@ -70,8 +70,9 @@ Layout make_layout(const Shape& shape, Rank rank, std::span<const std::size_t> w
     const std::size_t bytes = whole_offsets[static_cast<std::size_t>(part) + 1] - begin;
     const std::vector<std::size_t> cuts = cut(bytes, shape.segments, element_bytes, head_bytes);
     for (int s = 0; s < shape.segments; ++s) {
-      const auto slot = static_cast<std::size_t>(position * shape.segments + s);
-      const int block = shape.block_of(static_cast<int>(slot));
+      const int index = position * shape.segments + s;
+      const auto slot = static_cast<std::size_t>(index);
+      const int block = shape.block_of(index);
       const std::size_t offset = cuts[static_cast<std::size_t>(s)];
       layout.bytes[slot] = cuts[static_cast<std::size_t>(s) + 1] - offset;
       if (held_before(shape, rank, block) != Held::nothing) {
