@@ -9,7 +9,7 @@ namespace papfft::comm {
 
 namespace {
 
-#define PAPFFT_ALGORITHM(name) &name,
+#define PAPFFT_ALGORITHM(name) &(name),
 constexpr const Algorithm* kAlgorithms[] = {
 #include "comm/schedule/registry.def"
 };
