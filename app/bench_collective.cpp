@@ -26,7 +26,6 @@ namespace {
 using comm::check_mpi;
 using comm::Operation;
 using report::summarize;
-using report::Summary;
 
 using Word = std::uint32_t;
 constexpr std::size_t kReduceSegmentBytes = 32768;
