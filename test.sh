@@ -3,7 +3,7 @@
 # Usage: ./test.sh [--quick | --long] [--keep-going]
 # Everything that must hold before a change is merged: format, warnings, tests, headers, sanitizers, static analysis, fuzzers.
 #   --quick       without sanitizers, static analysis and fuzzers
-#   --long        also with the static analyzer, and the fuzzers for 5 minutes each
+#   --long        also the program by clang and clang-tidy, the static analyzer, and the fuzzers for 5 minutes each
 #   --keep-going  a build goes on after its first error, to show all of them
 # One line per stage; what a stage prints goes to build/logs/STAGE.log, and its end is shown when the stage fails. A failed
 # stage does not stop those after it. The last line counts all cases; the exit code is 1 when any failed.
@@ -13,11 +13,16 @@ cd "$(dirname "$0")" || exit 1
 quick=false
 fuzz_seconds=30
 tidy_checks=
+tidy_sources='comm/*.cpp fft/*.cpp'
+tsan_targets=(papfft_thread_tests papfft_fft_tests)
 ninja_options=()
 for argument in "$@"; do
   case $argument in
     --quick) quick=true ;;
-    --long) fuzz_seconds=300 tidy_checks='--checks=clang-analyzer-*' ;;
+    --long)
+      fuzz_seconds=300 tidy_checks='--checks=clang-analyzer-*' tidy_sources+=' app/*.cpp'
+      tsan_targets+=(papfft)
+      ;;
     --keep-going) ninja_options=(-- -k 0) ;;
     *) sed -n '3,6p' "$0" >&2; exit 64 ;;
   esac
@@ -102,13 +107,14 @@ check_headers() {
 }
 
 check_tidy() {
-  sources 'app/*.cpp' 'comm/*.cpp' 'fft/*.cpp' | xargs -P"$jobs" -n2 clang-tidy -p build/tsan --quiet ${tidy_checks:+"$tidy_checks"}
+  # shellcheck disable=SC2086  # patterns
+  sources $tidy_sources | xargs -P"$jobs" -n2 clang-tidy -p build/tsan --quiet ${tidy_checks:+"$tidy_checks"}
 }
 
 check_scripts() { sources '*.sh' '.ci/run' | xargs shellcheck --severity=warning; }
 check_format() { sources '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format --dry-run -Werror; }
 export -f sources check_headers check_tidy check_scripts check_format
-export jobs tidy_checks
+export jobs tidy_checks tidy_sources
 
 # Sanitizers of this age do not know the wide address randomisation of newer kernels.
 fixed_addresses=()
@@ -126,7 +132,7 @@ check headers 120 bash -c check_headers
 if ! $quick; then
   build asan-ubsan 900 papfft_schedule_tests papfft_thread_tests papfft_fft_tests papfft_io_tests papfft_mpi_tests
   run_tests tests-asan-ubsan asan-ubsan 600 -L '^(unit|fft|threads|np1|np2|np4)$'
-  build tsan 900 papfft_thread_tests papfft_fft_tests papfft
+  build tsan 900 "${tsan_targets[@]}"
   archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2>/dev/null | tail -n 1)
   OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
     run_tests tests-tsan tsan 600 -L '^(fft|threads)$'

@@ -124,6 +124,7 @@ class PredictorBench {
              const std::vector<double>& shares) {
     const auto work_ms = [](const std::vector<Phase>& phases) {
       std::vector<double> values;
+      values.reserve(phases.size());
       for (const Phase& phase : phases) values.push_back(phase.work_s * 1e3);
       return report::summarize(values);
     };
