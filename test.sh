@@ -107,7 +107,8 @@ check_headers() {
 }
 
 check_tidy() {
-  # shellcheck disable=SC2086  # patterns
+  set -f  # git expands the patterns, in folders too
+  # shellcheck disable=SC2086
   sources $tidy_sources | xargs -P"$jobs" -n2 clang-tidy -p build/tsan --quiet ${tidy_checks:+"$tidy_checks"}
 }
 
