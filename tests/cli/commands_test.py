@@ -31,6 +31,10 @@ class CommandsTest(ProgramTest):
         project = re.search(r"project\(papfft VERSION ([0-9.]+)", (REPOSITORY / "CMakeLists.txt").read_text())
         self.assertEqual(self.text("--version").strip(), project[1])
 
+    def test_the_guide_lists_what_the_registry_has(self):
+        guide = (REPOSITORY / "comm" / "README.md").read_text()
+        self.assertIn(self.text("algorithms", "--markdown"), guide)
+
     def test_algorithms_table_and_json_agree(self):
         table = self.text("algorithms")
         registry = json.loads(self.text("algorithms", "--json"))
