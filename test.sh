@@ -15,13 +15,16 @@ fuzz_seconds=30
 tidy_checks=
 tidy_sources='comm/*.cpp fft/*.cpp'
 tsan_targets=(papfft_thread_tests papfft_fft_tests)
+# The fuzz stage runs the parsers under the same sanitizers.
+asan_targets=(papfft_schedule_tests papfft_thread_tests papfft_fft_tests papfft_mpi_tests)
+asan_labels='unit|fft|threads|np1|np2|np4'
 ninja_options=()
 for argument in "$@"; do
   case $argument in
     --quick) quick=true ;;
     --long)
       fuzz_seconds=300 tidy_checks='--checks=clang-analyzer-*' tidy_sources+=' app/*.cpp'
-      tsan_targets+=(papfft)
+      tsan_targets+=(papfft) asan_targets+=(papfft_io_tests) asan_labels+='|io'
       ;;
     --keep-going) ninja_options=(-- -k 0) ;;
     *) sed -n '3,6p' "$0" >&2; exit 64 ;;
@@ -131,8 +134,8 @@ run_tests tests-release release 900
 check headers 120 bash -c check_headers
 
 if ! $quick; then
-  build asan-ubsan 900 papfft_schedule_tests papfft_thread_tests papfft_fft_tests papfft_io_tests papfft_mpi_tests
-  run_tests tests-asan-ubsan asan-ubsan 600 -L '^(unit|fft|threads|np1|np2|np4)$'
+  build asan-ubsan 900 "${asan_targets[@]}"
+  run_tests tests-asan-ubsan asan-ubsan 600 -L "^($asan_labels)\$"
   build tsan 900 "${tsan_targets[@]}"
   archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2>/dev/null | tail -n 1)
   OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
