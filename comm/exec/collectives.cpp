@@ -93,12 +93,16 @@ void Collectives::Impl::finish(Execution& execution, const CallSignature& signat
 
 void Collectives::Impl::internal(Operation operation, std::span<const std::byte> send,
                                  std::span<std::byte> recv, std::size_t bytes, const char* algorithm) {
-  const PlannedCall planned = plan({.operation = operation, .bytes = bytes, .algorithm = algorithm});
-  RankSchedule mine = part(planned, {});
-  Layout where = layout(planned, mine.shape, send, recv);
-  Execution execution(std::move(mine), std::move(where), transport, 2 * calls++, window);
+  run(plan({.operation = operation, .bytes = bytes, .algorithm = algorithm}), send, recv, nullptr);
+}
+
+void Collectives::Impl::run(const PlannedCall& plan, std::span<const std::byte> send,
+                            std::span<std::byte> recv, const Reducer* reducer) {
+  RankSchedule mine = part(plan, {});
+  Layout where = layout(plan, mine.shape, send, recv);
+  Execution execution(std::move(mine), std::move(where), transport, 2 * calls++, window, reducer);
   execution.arrive();
-  finish(execution, planned.signature);
+  finish(execution, plan.signature);
 }
 
 void Collectives::Impl::check(const CallSignature& mine) {
@@ -174,12 +178,7 @@ void Collectives::call(const CallArguments& arguments) {
     return;
   }
   x.last.algorithm = planned.choice.algorithm->name;
-  RankSchedule mine = x.part(planned, {});
-  Layout where = x.layout(planned, mine.shape, arguments.send, arguments.recv);
-  Execution execution(std::move(mine), std::move(where), x.transport, 2 * x.calls++, x.window,
-                      arguments.reducer);
-  execution.arrive();
-  x.finish(execution, planned.signature);
+  x.run(planned, arguments.send, arguments.recv, arguments.reducer);
 }
 
 void Collectives::stock_call(const CallArguments& /*arguments*/) {

@@ -47,6 +47,9 @@ struct Collectives::Impl {
   [[nodiscard]] Layout layout(const PlannedCall& plan, const Shape& shape, std::span<const std::byte> send,
                               std::span<std::byte> recv) const;
 
+  /// A planned call from its beginning to its end, arrivals unknown. @throws as finish()
+  void run(const PlannedCall& plan, std::span<const std::byte> send, std::span<std::byte> recv,
+           const Reducer* reducer);
   /// Steps an execution that has arrived until it is done. @throws StuckError and what step() throws
   void finish(Execution& execution, const CallSignature& signature);
   /// Calls step(), which says whether anything happened, until done(). @throws StuckError with what() after a time

@@ -19,7 +19,6 @@ namespace papfft::comm {
 
 namespace {
 
-using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 constexpr std::size_t kEagerBytes =
