@@ -38,6 +38,8 @@ void print_layer_settings() {
   line("check arguments", o.check_arguments ? "yes" : "no", from("PAPFFT_CHECK"));
   line("head of ls, bytes", fmt::format("{}", o.head_bytes), from("PAPFFT_HEAD_BYTES"));
   line("chunk of credit, bytes", fmt::format("{}", o.chunk_bytes), from("PAPFFT_CHUNK_BYTES"));
+  line("chunks of credit under way", o.credits == 0 ? "adapts" : fmt::format("{}", o.credits),
+       from("PAPFFT_CREDITS"));
 }
 
 int run_info(const CLI::App& command, const JobOptions& options) {

@@ -90,7 +90,7 @@ void check_writable(const std::string& path) {
   }
 }
 
-AtomicFile::AtomicFile(const std::string& path) : path_(path) {
+AtomicFile::AtomicFile(const std::string& path, Temporary temporary) : path_(path) {
   check_writable(path);
   const auto status = status_of(path);
   if (const auto fd = descriptor_named(path)) {
@@ -98,18 +98,40 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   } else if (status && !S_ISREG(status->st_mode)) {
     fd_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   } else {
-    create_temporary();
+    try {
+      create_temporary(temporary);
+    } catch (...) {
+      release_slot();
+      throw;
+    }
     // What is replaced keeps its permissions; a file system that has none may refuse, which is no reason to stop.
     if (status) (void)::fchmod(fd_.get(), status->st_mode & 0777U);
   }
   if (fd_.get() < 0) fail(errno);
 }
 
-void AtomicFile::create_temporary() {
+void AtomicFile::create_temporary(Temporary kind) {
   target_ = resolved(path_).string();
+  temporary_ = &claim_slot(path_);
+  // A file without a name leaves nothing behind even when the process is killed. Not every file system has them.
+  const std::string folder = std::filesystem::path(target_).parent_path().string();
+  if (kind == Temporary::nameless_if_possible && ::access("/proc/self/fd", X_OK) == 0) {
+    fd_ = FileDescriptor(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+  }
+  is_nameless_ = fd_.get() >= 0;
+  if (is_nameless_) return;
+  // Not mkstemp, whose mode is 0600: here the kernel applies the umask.
+  name_temporary([&](const char* name) {
+    fd_ = FileDescriptor(::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    return fd_.get() < 0 ? errno : 0;
+  });
+}
+
+template <typename Make>
+void AtomicFile::name_temporary(Make make) {
+  PendingTemporary& slot = *temporary_;
   const std::string folder = std::filesystem::path(target_).parent_path().string();
   std::random_device random;
-  PendingTemporary& slot = claim_slot(path_);
   int error = EEXIST;
   while (error == EEXIST) {
     const auto formatted =
@@ -120,24 +142,24 @@ void AtomicFile::create_temporary() {
       break;
     }
     *formatted.out = '\0';
-    // Armed before the file exists: a signal between the two then removes nothing, instead of leaving something.
+    // Armed before the name exists: a signal between the two then removes nothing, instead of leaving something.
     slot.state = PendingTemporary::armed;
-    // Not mkstemp, whose mode is 0600: here the kernel applies the umask.
-    fd_ = FileDescriptor(::open(slot.path.data(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    error = fd_.get() < 0 ? errno : 0;
+    error = make(slot.path.data());
     if (error != 0) slot.state = PendingTemporary::owned;
   }
-  if (error != 0) {
-    slot.state = PendingTemporary::unused;
-    fail(error);
-  }
-  temporary_ = &slot;
+  if (error != 0) fail(error);
+}
+
+void AtomicFile::release_slot() noexcept {
+  if (temporary_ != nullptr) temporary_->state = PendingTemporary::unused;
+  temporary_ = nullptr;
 }
 
 AtomicFile::~AtomicFile() {
-  if (temporary_ == nullptr) return;
-  (void)::unlink(temporary_->path.data());
-  temporary_->state = PendingTemporary::unused;
+  if (temporary_ != nullptr && temporary_->state == PendingTemporary::armed) {
+    (void)::unlink(temporary_->path.data());
+  }
+  release_slot();
 }
 
 void AtomicFile::fail(int error) const { throw OutputError(path_, errno_text(error)); }
@@ -155,11 +177,17 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 void AtomicFile::commit() {
   // Some errors of network and delayed-allocation file systems show only here. Pipes and devices cannot be synchronised.
   if (temporary_ != nullptr && ::fsync(fd_.get()) != 0) fail(errno);
+  if (is_nameless_) {
+    const std::string opened = fmt::format("/proc/self/fd/{}", fd_.get());
+    name_temporary([&](const char* name) {
+      return ::linkat(AT_FDCWD, opened.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+    });
+    is_nameless_ = false;
+  }
   if (fd_.close() != 0) fail(errno);
   if (temporary_ == nullptr) return;
   if (::rename(temporary_->path.data(), target_.c_str()) != 0) fail(errno);
-  temporary_->state = PendingTemporary::unused;
-  temporary_ = nullptr;
+  release_slot();
 }
 
 void unlink_pending_temporaries() noexcept {

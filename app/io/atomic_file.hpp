@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,8 +13,9 @@ namespace papfft::app::io {
 
 struct PendingTemporary;
 
-/// An output file that appears under its name only when complete. Bytes go to a temporary file in the same folder, which
-/// commit() renames; a destructor without commit() removes it and leaves what was there before. The new file has the
+/// An output file that appears under its name only when complete. Bytes go to a temporary file in the same folder, without a
+/// name where the file system can do that, which commit() renames; a destructor without commit() removes it and leaves what was
+/// there before. The new file has the
 /// permissions of the one it replaces, or the umask's. A symbolic link is followed, not replaced.
 /// "-", /dev/stdout, /dev/fd/N, pipes and devices are written directly: what was written stays written.
 ///
@@ -21,8 +23,9 @@ struct PendingTemporary;
 /// unlink_pending_temporaries(). SIGPIPE and SIGXFSZ must be ignored for a closed pipe or a size limit to become an OutputError.
 class AtomicFile {
  public:
+  enum class Temporary : std::uint8_t { nameless_if_possible, named };
   /// @throws OutputError when the file cannot be created.
-  explicit AtomicFile(const std::string& path);
+  explicit AtomicFile(const std::string& path, Temporary temporary = Temporary::nameless_if_possible);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -35,11 +38,16 @@ class AtomicFile {
 
  private:
   [[noreturn]] void fail(int error) const;
-  void create_temporary();
+  void create_temporary(Temporary kind);
+  /// @param make  makes the file under a name that may be taken; returns 0 or errno
+  template <typename Make>
+  void name_temporary(Make make);
+  void release_slot() noexcept;
 
   std::string path_;    // as the user gave it
   std::string target_;  // what commit() renames to; empty: written directly
   PendingTemporary* temporary_ = nullptr;
+  bool is_nameless_ = false;
   FileDescriptor fd_;
 };
 

@@ -37,6 +37,7 @@ Collectives::Impl::Impl(Transport& transport_in, const Options& options_in)
     : transport(transport_in),
       options(options_in),
       window{options.sends_in_flight, options.receives_in_flight},
+      credits(options.credits),
       crowded(transport.ranks_on_host() > available_cores()) {}
 
 PlannedCall Collectives::Impl::plan(const CallArguments& a) const {
@@ -100,7 +101,7 @@ void Collectives::Impl::run(const PlannedCall& plan, std::span<const std::byte> 
                             std::span<std::byte> recv, const Reducer* reducer) {
   RankSchedule mine = part(plan, {});
   Layout where = layout(plan, mine.shape, send, recv);
-  Execution execution(std::move(mine), std::move(where), transport, 2 * calls++, window, reducer);
+  Execution execution(std::move(mine), std::move(where), transport, 2 * calls++, window, reducer, &credits);
   execution.arrive();
   finish(execution, plan.signature);
 }

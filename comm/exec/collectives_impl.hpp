@@ -77,6 +77,7 @@ struct Collectives::Impl {
   Transport& transport;
   Options options;
   Window window;
+  CreditWindow credits;
   bool crowded;
   bool background = false;  // there is somebody to run what comes before a call
   std::uint32_t calls =

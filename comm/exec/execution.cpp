@@ -2,10 +2,12 @@
 #include "comm/exec/execution.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <stdexcept>
+#include <utility>
 
 #include "comm/schedule/background.hpp"
 #include "comm/schedule/print.hpp"
@@ -25,6 +27,8 @@ Bytes allocate(std::size_t bytes) {
 }  // namespace
 
 struct Execution::Impl {
+  using Clock = std::chrono::steady_clock;
+
   enum class Phase : std::uint8_t { waiting, moving, landed, ended };
 
   struct State {  // of one op
@@ -54,14 +58,16 @@ struct Execution::Impl {
   struct Asking {
     Rank peer = -1;
     std::deque<int> takes;
+    std::deque<Clock::time_point> granted = {};  // when, of those whose answer has not landed
   };
 
   Impl(RankSchedule part_in, Layout layout_in, Transport& transport_in, std::uint32_t instance, Window window,
-       const Reducer* reducer_in)
+       const Reducer* reducer_in, CreditWindow* credits_in)
       : part(std::move(part_in)),
         layout(std::move(layout_in)),
         reducer(reducer_in),
-        channel(transport_in.open()) {
+        channel(transport_in.open()),
+        credits(credits_in != nullptr ? *credits_in : own_credits) {
     const auto slot_count = idx(part.shape.slots());
     if (transport_in.size() != part.shape.ranks || transport_in.rank() != part.rank) {
       throw std::invalid_argument("execution: the schedule is for another group or rank");
@@ -105,7 +111,6 @@ struct Execution::Impl {
       }
     }
     unfinished = program.size();
-    credits = part.shape.credits;
   }
 
   /// Not under the windows (verify.hpp): messages without data, and what is bounded by credits.
@@ -158,15 +163,26 @@ struct Execution::Impl {
   bool serve_takes() {
     bool any = false;
     for (Asking& asking : asking_peers) {
-      while (credits > 0 && !asking.takes.empty()) {
-        --credits;
+      while (granted < credits.size() && !asking.takes.empty()) {
+        if (std::exchange(has_drained, false)) credits.drained();
+        ++granted;
+        asking.granted.push_back(Clock::now());
         start(asking.takes.front());
         asking.takes.pop_front();
         any = true;
       }
-      if (credits == 0) break;
+      if (granted >= credits.size()) break;
     }
+    has_drained = false;
     return any;
+  }
+
+  /// The answer to the oldest grant of this peer.
+  void give_back(Rank peer) {
+    const auto asking = std::ranges::find(asking_peers, peer, &Asking::peer);
+    credits.landed(Clock::now() - asking->granted.front());
+    asking->granted.pop_front();
+    has_drained = --granted == 0;
   }
 
   void start(int i) {
@@ -255,7 +271,7 @@ struct Execution::Impl {
       states[idx(k)].phase = Phase::ended;
       states[idx(k)].buffer.reset();
       --unfinished;
-      if (part.program[k].credit == Credit::give) ++credits;
+      if (part.program[k].credit == Credit::give) give_back(part.program[k].peer);
       for (const int next : dependents[idx(k)]) {
         State& state = states[idx(next)];
         --state.unmet;
@@ -392,7 +408,10 @@ struct Execution::Impl {
   std::vector<int> locals;
   std::vector<int> uncounted;
   std::vector<Asking> asking_peers;
-  int credits = 0;
+  CreditWindow own_credits;
+  CreditWindow& credits;
+  int granted = 0;           // takes whose answer has not landed
+  bool has_drained = false;  // since the last take
   std::vector<int> tickets;  // ticket -> op
   std::vector<int> ended_tickets;
   std::vector<int> ended_ops;
@@ -407,9 +426,9 @@ struct Execution::Impl {
 };
 
 Execution::Execution(RankSchedule part, Layout layout, Transport& transport, std::uint32_t instance,
-                     Window window, const Reducer* reducer)
-    : impl_(
-          std::make_unique<Impl>(std::move(part), std::move(layout), transport, instance, window, reducer)) {}
+                     Window window, const Reducer* reducer, CreditWindow* credits)
+    : impl_(std::make_unique<Impl>(std::move(part), std::move(layout), transport, instance, window, reducer,
+                                   credits)) {}
 
 Execution::~Execution() = default;
 

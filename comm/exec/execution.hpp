@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/exec/credit_window.hpp"
 #include "comm/exec/layout.hpp"
 #include "comm/schedule/schedule.hpp"
 #include "comm/schedule/verify.hpp"
@@ -23,9 +24,10 @@ class Execution {
  public:
   /// @param instance  number of this call on the transport; the same on all ranks.
   /// @param reducer   needed by combining schedules; must outlive the execution.
+  /// @param credits   of schedules with credits; must outlive the execution. None: one of its own.
   /// @throws std::invalid_argument  if the part, the layout, the transport and the reducer do not fit together.
   Execution(RankSchedule part, Layout layout, Transport& transport, std::uint32_t instance, Window window,
-            const Reducer* reducer = nullptr);
+            const Reducer* reducer = nullptr, CreditWindow* credits = nullptr);
   ~Execution();
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;

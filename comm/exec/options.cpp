@@ -60,6 +60,7 @@ Options Options::from_environment() {
               [&](long long v) { o.head_bytes = static_cast<std::size_t>(v); });
   read_number("PAPFFT_CHUNK_BYTES", 64, std::numeric_limits<int>::max(),
               [&](long long v) { o.chunk_bytes = static_cast<std::size_t>(v); });
+  read_number("PAPFFT_CREDITS", 0, 1024, [&](long long v) { o.credits = static_cast<int>(v); });
   return o;
 }
 

@@ -232,7 +232,7 @@ void Session::call(const CallArguments& given) {
     Layout where = x.layout(planned, mine.shape, arguments.send, arguments.recv);
     if (execution == nullptr) {
       execution = std::make_unique<Execution>(std::move(mine), std::move(where), x.transport, instance,
-                                              x.window, arguments.reducer);
+                                              x.window, arguments.reducer, &x.credits);
       execution->arrive();
     } else {
       execution->arrive(std::move(where.input), std::move(where.output));
@@ -262,7 +262,7 @@ void Session::call(const CallArguments& given) {
         RankSchedule mine = x.part(plan, std::move(arrivals));
         Layout sizes = x.layout(plan, mine.shape, {}, {});
         return std::make_unique<Execution>(std::move(mine), std::move(sizes), x.transport, next_instance,
-                                           x.window);
+                                           x.window, nullptr, &x.credits);
       },
       std::move(ask));
   s.background.add(*s.early);

@@ -2,11 +2,11 @@
 // Receiver-driven gather: the root asks for one chunk after another, from whoever has come.
 //
 // A leaf says with an empty message that it has come, then sends one chunk per empty grant. The root grants the chunks
-// of a leaf one after another and turns to the next leaf in the order in which they came; `credits` grants are open at
-// a time. So never more than that many chunks are on their way to the root: a switch port with a shallow buffer does
-// not overflow however many leaves are ready, no late leaf holds up another, and the link stays busy as long as
-// credits * chunk covers the rate times the round trip. One whole block per leaf and one credit is SLS; as many credits
-// as chunks is a root that has posted everything.
+// of a leaf one after another and turns to the next leaf in the order in which they came; as many grants are open at a
+// time as the network carries. So never more than that many chunks are on their way to the root: a switch port with a
+// shallow buffer does not overflow however many leaves are ready, no late leaf holds up another, and the link stays
+// busy as long as credits * chunk covers the rate times the round trip. One whole block per leaf and one credit is SLS;
+// as many credits as chunks is a root that has posted everything.
 //
 // The root needs no arrival of its own, so its background thread can run all of it.
 #include "comm/schedule/builder.hpp"
@@ -16,7 +16,7 @@ namespace papfft::comm {
 
 namespace {
 
-constexpr int kCredits = 8;
+constexpr int kCredits = 12;  // for the simulator; the executor finds out (CreditWindow)
 
 RankSchedule generate(const Request& request, Rank rank) {
   const int s = request.segments;

@@ -85,7 +85,7 @@ struct Shape {
   std::vector<int> scratch = {};
   /// The schedule keeps to one send and one receive per rank and round, and sender and receiver agree on the round.
   bool single_port = false;
-  /// See Credit. The executor may use more, not fewer.
+  /// See Credit: how many a simulation starts with. Any number from 1 must do, so the executor may adapt it.
   int credits = 0;
   /// Contributions are combined in rank order 0, 1, ..., so that the operation need not be commutative.
   bool ordered = false;

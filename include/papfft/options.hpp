@@ -34,10 +34,12 @@ struct Options {
   std::size_t head_bytes = 32768;
 
   /// Chunk of a receiver-driven gather; below MPI's eager limit (64 KiB over TCP), so that a chunk needs no handshake.
-  std::size_t chunk_bytes = 32768;
+  std::size_t chunk_bytes = 16384;
+  /// Chunks that its root keeps under way; 0: as many as the network carries best, found out while it runs.
+  int credits = 0;
 
   /// The defaults, changed by PAPFFT_WAIT, PAPFFT_NAP_US, PAPFFT_SENDS, PAPFFT_RECEIVES, PAPFFT_STUCK_MS,
-  /// PAPFFT_CHECK (0 or 1), PAPFFT_HEAD_BYTES and PAPFFT_CHUNK_BYTES.
+  /// PAPFFT_CHECK (0 or 1), PAPFFT_HEAD_BYTES, PAPFFT_CHUNK_BYTES and PAPFFT_CREDITS.
   /// @throws std::invalid_argument naming the variable, if one does not make sense.
   [[nodiscard]] static Options from_environment();
 };

@@ -67,19 +67,23 @@ class AsNobody {
 };
 
 TEST(AtomicFile, AppearsOnlyOnCommit) {
-  const ScratchFolder folder;
-  const std::string path = folder.file("out.bin", "old");
-  {
-    AtomicFile file(path);
-    file.write("new ");
-    file.write("content");
-    EXPECT_EQ(file_text(path), "old");
-    EXPECT_EQ(folder.names().size(), 2U);
-    file.commit();
+  for (const auto kind : {AtomicFile::Temporary::named, AtomicFile::Temporary::nameless_if_possible}) {
+    const ScratchFolder folder;
+    const std::string path = folder.file("out.bin", "old");
+    {
+      AtomicFile file(path, kind);
+      file.write("new ");
+      file.write("content");
+      EXPECT_EQ(file_text(path), "old");
+      if (kind == AtomicFile::Temporary::named) {
+        EXPECT_EQ(folder.names().size(), 2U);
+      }
+      file.commit();
+      EXPECT_EQ(file_text(path), "new content");
+      EXPECT_THAT(folder.names(), ElementsAre("out.bin"));
+    }
     EXPECT_EQ(file_text(path), "new content");
-    EXPECT_THAT(folder.names(), ElementsAre("out.bin"));
   }
-  EXPECT_EQ(file_text(path), "new content");
 }
 
 TEST(AtomicFile, LeavesNothingBehindWithoutCommit) {
@@ -160,8 +164,8 @@ TEST(AtomicFile, ASignalHandlerCanRemoveWhatIsPending) {
       unlink_pending_temporaries();
       ::_exit(75);
     });
-    AtomicFile file(path);
-    AtomicFile second(folder.file("second.bin"));
+    AtomicFile file(path, AtomicFile::Temporary::named);
+    AtomicFile second(folder.file("second.bin"), AtomicFile::Temporary::named);
     file.write("half");
     (void)!::write(ready[1], "x", 1);
     while (true) ::pause();
