@@ -24,7 +24,7 @@ struct Options {
   WaitPolicy wait = WaitPolicy::automatic;
   std::chrono::microseconds longest_nap{200};
   /// Messages under way per rank; more hide latency, fewer need less memory and buffer space in the network.
-  int sends_in_flight = 4;
+  int sends_in_flight = 8;
   int receives_in_flight = 8;
   /// A collective that makes no progress for so long throws StuckError. 0: waits for ever.
   std::chrono::milliseconds stuck_after{0};
