@@ -114,7 +114,7 @@ std::pair<bool, Background::Clock::time_point> Background::step_due() {
   try {
     for (Entry& entry : tasks_) {
       entry.due = std::min(entry.due, entry.task->due());
-      if (entry.due <= Clock::now()) {
+      if (entry.due <= Clock::now() + settings_.together) {
         any = entry.task->step() || any;
         entry.due = entry.task->due();
       }
