@@ -376,10 +376,10 @@ void PersistentCall::start() {
   if (s.started != nullptr) {
     throw StateError("start: another call has been started, and must be waited for first");
   }
-  PlannedCall plan = session.impl().plan(s.resolved(b.arguments));
+  const PlannedCall plan = session.impl().plan(s.resolved(b.arguments));
   (void)s.take_expected();
   s.started = &b;
-  s.expected.emplace(ExpectedCall{.plan = std::move(plan),
+  s.expected.emplace(ExpectedCall{.plan = plan,
                                   .instance = instance_of(session.impl().calls++, CallKind::started),
                                   .run = nullptr});
   session.begin_early(b.arguments.recv);
