@@ -339,8 +339,8 @@ void Session::begin_early(std::span<std::byte> recv) {
       [&x, plan, recv, instance = s.expected->instance](std::vector<std::int64_t> arrivals) {
         RankSchedule mine = x.part(plan, std::move(arrivals));
         Layout where = x.layout(plan, mine.shape, {}, recv);
-        return std::make_unique<Execution>(std::move(mine), std::move(where), x.transport, instance,
-                                           x.window, nullptr, &x.credits);
+        return std::make_unique<Execution>(std::move(mine), std::move(where), x.transport, instance, x.window,
+                                           nullptr, &x.credits);
       },
       std::move(ask));
   s.background.add(*s.expected->run);
@@ -379,9 +379,8 @@ void PersistentCall::start() {
   const PlannedCall plan = session.impl().plan(s.resolved(b.arguments));
   (void)s.take_expected();
   s.started = &b;
-  s.expected.emplace(ExpectedCall{.plan = plan,
-                                  .instance = instance_of(session.impl().calls++, CallKind::started),
-                                  .run = nullptr});
+  s.expected.emplace(ExpectedCall{
+      .plan = plan, .instance = instance_of(session.impl().calls++, CallKind::started), .run = nullptr});
   session.begin_early(b.arguments.recv);
 }
 
