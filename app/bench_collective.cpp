@@ -624,10 +624,7 @@ void add_bench_collective(CLI::App& bench, Action& action) {
       ->capture_default_str();
   command->add_option("--compute", options->compute, "time of the compute phase without delay")
       ->capture_default_str();
-  command
-      ->add_option("--edge", options->edge, "share of the phase after which the ranks tell how far they are")
-      ->check(CLI::Range(0.01, 1.0))
-      ->capture_default_str();
+  add_edge_option(*command, options->edge);
   command->add_option("--work", options->work, "the compute phase: sleep, or spin (keeps a core busy)")
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of the delays")->capture_default_str();

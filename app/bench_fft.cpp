@@ -4,12 +4,12 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <complex>
 #include <limits>
 #include <random>
 
+#include "app/arrivals.hpp"
 #include "app/bench.hpp"
 #include "app/bench_common.hpp"
 #include "app/report/text_table.hpp"
@@ -35,8 +35,7 @@ struct FftOptions {
   std::string scatter = "lin";
   std::vector<std::string> gathers = {"mpi", "ls", "bsls", "bsbn"};
   int block = 50;
-  double edge = 0.5;
-  std::uint64_t seed = 1;
+  ArrivalOptions arrivals;
 };
 
 /// One rank's view of one vector.
@@ -46,21 +45,18 @@ struct VectorRecord {
   double compute_ms = 0;
 };
 
-/// Tells the session what the transform does, and keeps the times.
-class Watch final : public fft::ParallelObserver {
+/// Keeps the times of each vector.
+class Recorder final : public ComputeWatch {
  public:
-  Watch(comm::Session& session, double edge) : session_(session), edge_(edge) {}
+  Recorder(comm::Session& session, double edge, Delay delay)
+      : ComputeWatch(&session, edge, std::move(delay)), session_(session) {}
 
   void compute_begins() override {
-    past_edge_ = false;
     begin_ = Clock::now();
-    session_.processing_start();
-  }
-  void compute_reaches(double fraction) override {
-    if (fraction >= edge_ && !past_edge_.exchange(true)) session_.edge(fraction);
+    ComputeWatch::compute_begins();
   }
   void compute_ends() override {
-    session_.processing_end();
+    ComputeWatch::compute_ends();
     record_.compute_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin_).count();
     record_.arrival_ns = session_.now_ns();
   }
@@ -70,8 +66,6 @@ class Watch final : public fft::ParallelObserver {
 
  private:
   comm::Session& session_;
-  double edge_;
-  std::atomic<bool> past_edge_ = false;
   Clock::time_point begin_;
   VectorRecord record_;
 };
@@ -121,7 +115,7 @@ class FftBench {
   static constexpr double kTolerance = 8 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
   void fill(int first) {
-    std::mt19937_64 random(options_.seed + static_cast<std::uint64_t>(first));
+    std::mt19937_64 random(options_.arrivals.seed + static_cast<std::uint64_t>(first));
     std::uniform_real_distribution<T> value(-1, 1);
     for (Complex& z : in_) z = {value(random), value(random)};
     std::vector<std::complex<double>> wide(in_.begin(), in_.end());
@@ -155,7 +149,11 @@ class FftBench {
   void run_block(const OwnComm& comm, comm::MpiSession& session, Row& row, int first, int count) {
     fft::ParallelFft<T> parallel(
         session, {.length = options_.length, .scatter = options_.scatter, .gather = row.gather});
-    Watch watch(session, options_.edge);
+    // The same delays in each algorithm's turn.
+    Recorder watch(session, options_.arrivals.edge,
+                   [this, first, pattern = options_.arrivals.pattern()](std::int64_t vector) {
+                     return pattern.delay_ns(first + vector, job_.rank(), job_.size(), 0);
+                   });
     parallel.observe(&watch);
     if (job_.is_root()) fill(first);
     std::vector<VectorRecord> mine;
@@ -205,10 +203,10 @@ class FftBench {
     nlohmann::ordered_json json;
     json["papfft"] = kVersion;
     json["machine"] = machine_json(job_);
-    json["settings"] = {{"vectors", options_.vectors},     {"length", options_.length},
-                        {"block", options_.block},         {"scatter", options_.scatter},
-                        {"edge", options_.edge},           {"seed", options_.seed},
-                        {"threads", omp_get_max_threads()}};
+    json["settings"] = {{"vectors", options_.vectors},      {"length", options_.length},
+                        {"block", options_.block},          {"scatter", options_.scatter},
+                        {"edge", options_.arrivals.edge},   {"seed", options_.arrivals.seed},
+                        {"delay", options_.arrivals.delay}, {"threads", omp_get_max_threads()}};
     json["alpha_us"] = link_.alpha_us;
     json["beta_ns_per_byte"] = link_.beta_ns_per_byte;
     json["rows"] = nlohmann::ordered_json::array();
@@ -247,9 +245,10 @@ class FftBench {
     const double tolerance = kTolerance * std::log2(static_cast<double>(options_.length) + 1);
     if (!options_.job.quiet) {
       fmt::print(
-          "{} vectors of {} complex {} samples on {} ranks of {} threads, scatter {}, in blocks of {}\n",
+          "{} vectors of {} complex {} samples on {} ranks of {} threads, scatter {}, in blocks of {}, delay "
+          "{}\n",
           options_.vectors, options_.length, options_.precision, job_.size(), omp_get_max_threads(),
-          options_.scatter, options_.block);
+          options_.scatter, options_.block, options_.arrivals.delay);
       fmt::print("one process with FFTW: {} ms per vector, error {:.1e}\n", figure(report::median(alone_ms_)),
                  alone_error_);
       fmt::print("link: alpha {} us, beta {} ns/byte; wire bound {} ms per vector\n\n",
@@ -295,11 +294,13 @@ int run_fft(const FftOptions& options) {
   (void)comm::choose(comm::Operation::scatter, options.scatter, 2, 0, false);
   for (const std::string& name : options.gathers)
     (void)comm::choose(comm::Operation::gather, name, 2, 0, false);
+  (void)options.arrivals.pattern();
   return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
     options.job.apply_threads(job.comm().ranks_on_host());
     job.at_root([&] {
       check_outputs({options.job.json});
       if (job.size() < 2) throw UsageError("bench fft: what would work: two ranks or more");
+      (void)options.arrivals.pattern().delay_ns(0, 0, job.size(), 0);
       if (!fft::can_share(options.length, false, job.size())) {
         throw UsageError(
             fmt::format("a vector of {} samples cannot be shared by {} ranks; what would work: --length {}",
@@ -333,11 +334,7 @@ void add_bench_fft(CLI::App& bench, Action& action) {
   command->add_option("--block", options->block, "vectors per turn")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  command
-      ->add_option("--edge", options->edge, "share of the computation after which a rank tells how far it is")
-      ->check(CLI::Range(0.01, 1.0))
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "of the data")->capture_default_str();
+  options->arrivals.declare(*command);
   options->job.declare_common(*command);
   command->footer(
       "Examples:\n"

@@ -29,11 +29,9 @@ struct PredictorOptions {
   JobOptions job;
   std::string algorithm = "bsls";
   std::string bytes = "1M";
-  std::string delay = "uniform:20ms";
   std::string compute = "50ms";
-  double edge = 0.5;
   int blocks = 5;
-  std::uint64_t seed = 1;
+  ArrivalOptions arrivals{.delay = "uniform:20ms"};
 };
 
 /// A dependent chain of multiplications, so that nothing but the core's speed and share decides how long it takes.
@@ -53,7 +51,7 @@ class PredictorBench {
   PredictorBench(Job& job, const PredictorOptions& options)
       : job_(job),
         options_(options),
-        pattern_(comm::ArrivalPattern::parse(options.delay, options.seed)),
+        pattern_(options.arrivals.pattern()),
         block_(report::parse_byte_count(options.bytes) / static_cast<std::uint64_t>(job.size())),
         whole_(job.is_root() ? block_.size() * static_cast<std::size_t>(job.size()) : 0) {}
 
@@ -92,7 +90,7 @@ class PredictorBench {
 
   /// Phases of fixed work, the same delays in both kinds of block; the delay is slept, before and after the edge alike.
   void run_block(comm::MpiSession* session, int block) {
-    const auto before_edge = static_cast<std::uint64_t>(static_cast<double>(steps_) * options_.edge);
+    const auto before_edge = static_cast<std::uint64_t>(static_cast<double>(steps_) * options_.arrivals.edge);
     for (int i = 0; i < kPhasesPerBlock; ++i) {
       const double delay_s =
           static_cast<double>(pattern_.delay_ns(block * kPhasesPerBlock + i, job_.rank(), job_.size(), 0)) *
@@ -101,10 +99,10 @@ class PredictorBench {
       comm_.double_barrier();
       if (session != nullptr) session->processing_start();
       phase.work_s = timed_spin(before_edge);
-      std::this_thread::sleep_for(Seconds(delay_s * options_.edge));
-      if (session != nullptr) session->edge(options_.edge);
+      std::this_thread::sleep_for(Seconds(delay_s * options_.arrivals.edge));
+      if (session != nullptr) session->edge(options_.arrivals.edge);
       phase.work_s += timed_spin(steps_ - before_edge);
-      std::this_thread::sleep_for(Seconds(delay_s * (1 - options_.edge)));
+      std::this_thread::sleep_for(Seconds(delay_s * (1 - options_.arrivals.edge)));
       if (session == nullptr) {
         without_.push_back(phase);
         continue;
@@ -145,7 +143,7 @@ class PredictorBench {
       fmt::print("{}cost {} %, the thread's share of a core {} % (largest {} %)\n", table.text(),
                  figure(cost * 100), figure(share.median * 100), figure(share.max * 100));
       if (!errors.empty()) {
-        fmt::print("prediction error under {}: median {} ms, p90 {} ms\n", options_.delay,
+        fmt::print("prediction error under {}: median {} ms, p90 {} ms\n", options_.arrivals.delay,
                    figure(report::median(errors)), figure(report::percentile(errors, 0.9)));
       }
     }
@@ -153,15 +151,12 @@ class PredictorBench {
     nlohmann::ordered_json json;
     json["papfft"] = kVersion;
     json["machine"] = machine_json(job_);
-    json["settings"] = {{"algorithm", options_.algorithm},
-                        {"bytes", options_.bytes},
-                        {"delay", options_.delay},
-                        {"compute", options_.compute},
-                        {"edge", options_.edge},
-                        {"blocks", options_.blocks},
-                        {"seed", options_.seed}};
+    json["settings"] = {{"algorithm", options_.algorithm},  {"bytes", options_.bytes},
+                        {"delay", options_.arrivals.delay}, {"compute", options_.compute},
+                        {"edge", options_.arrivals.edge},   {"blocks", options_.blocks},
+                        {"seed", options_.arrivals.seed}};
     nlohmann::ordered_json row = {{"ranks", job_.size()},
-                                  {"pattern", options_.delay},
+                                  {"pattern", options_.arrivals.delay},
                                   {"phases", with.size()},
                                   {"work_without_ms", to_json(plain)},
                                   {"work_with_ms", to_json(watched)},
@@ -190,11 +185,14 @@ class PredictorBench {
 int run_predictor(const PredictorOptions& options) {
   require_launcher("bench predictor");
   (void)comm::choose(comm::Operation::gather, options.algorithm, 2, 0, false);
-  (void)comm::ArrivalPattern::parse(options.delay, options.seed);
+  (void)options.arrivals.pattern();
   (void)comm::parse_duration_ns(options.compute);
   (void)report::parse_byte_count(options.bytes);
   return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
-    job.at_root([&] { check_outputs({options.job.json}); });
+    job.at_root([&] {
+      check_outputs({options.job.json});
+      (void)options.arrivals.pattern().delay_ns(0, 0, job.size(), 0);
+    });
     PredictorBench(job, options).run();
   });
 }
@@ -207,20 +205,14 @@ void add_bench_predictor(CLI::App& bench, Action& action) {
   command->add_option("--algorithm", options->algorithm, "of the gather after each phase")
       ->capture_default_str();
   command->add_option("--bytes", options->bytes, "size of its whole vector")->capture_default_str();
-  command->add_option("--delay", options->delay, "arrival pattern, as in 'papfft bench collective'")
-      ->capture_default_str();
   command->add_option("--compute", options->compute, "about how long the fixed work takes")
-      ->capture_default_str();
-  command
-      ->add_option("--edge", options->edge, "share of the phase after which the ranks tell how far they are")
-      ->check(CLI::Range(0.01, 1.0))
       ->capture_default_str();
   command
       ->add_option("--blocks", options->blocks,
                    "how often ten phases without and ten with the predictor alternate")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "of the delays")->capture_default_str();
+  options->arrivals.declare(*command);
   options->job.declare_common(*command);
   command->footer(
       "Examples:\n"

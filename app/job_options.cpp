@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "comm/exec/wait.hpp"
-#include "comm/schedule/registry.hpp"
+#include "comm/select/select.hpp"
 
 namespace papfft::app {
 
@@ -18,9 +18,31 @@ namespace {
 constexpr const char* kGroup = "Job";
 }
 
+CLI::Option* add_edge_option(CLI::App& app, double& edge) {
+  return app.add_option("--edge", edge, "share of the computation after which a rank tells how far it is")
+      ->check(CLI::Range(0.01, 1.0))
+      ->capture_default_str();
+}
+
+void ArrivalOptions::declare(CLI::App& app) {
+  app.add_option("--delay", delay,
+                 "for experiments: how late each rank is, per vector, e.g. uniform:50ms or late:3:20ms (all: "
+                 "papfft bench collective --help)")
+      ->envname("PAPFFT_DELAY")
+      ->capture_default_str()
+      ->group(kGroup);
+  app.add_option("--seed", seed, "of random delays and data")
+      ->envname("PAPFFT_SEED")
+      ->capture_default_str()
+      ->group(kGroup);
+  add_edge_option(app, edge)->envname("PAPFFT_EDGE")->group(kGroup);
+}
+
 void JobOptions::declare(CLI::App& app) {
   const auto algorithm = [&](const char* option, std::string& value, const char* variable, const char* what) {
-    app.add_option(option, value, std::string("algorithm of the ") + what + " (see: papfft algorithms)")
+    app.add_option(option, value,
+                   std::string("algorithm of the ") + what +
+                       " (see: papfft algorithms; b before a name: in the background)")
         ->envname(variable)
         ->capture_default_str()
         ->group(kGroup);
@@ -29,7 +51,9 @@ void JobOptions::declare(CLI::App& app) {
   algorithm("--gather", gather, "PAPFFT_GATHER", "gather");
   algorithm("--bcast", bcast, "PAPFFT_BCAST", "broadcast");
   algorithm("--reduce", reduce, "PAPFFT_REDUCE", "reduction");
-  app.add_flag("--stats", stats, "print where the time went, and whether sharing paid")->group(kGroup);
+  app.add_flag("--stats", stats, "print where the time went, and whether sharing and predicting paid")
+      ->group(kGroup);
+  arrivals.declare(app);
   declare_common(app);
 }
 
@@ -60,13 +84,14 @@ void JobOptions::declare_common(CLI::App& app) {
 
 comm::Options JobOptions::to_comm_options() const {
   const auto known = [](comm::Operation operation, const std::string& name) {
-    if (name != "auto") (void)comm::find_algorithm(operation, name);
+    (void)comm::choose(operation, name, 2, 0, false);
   };
   known(comm::Operation::scatter, scatter);
   known(comm::Operation::gather, gather);
   known(comm::Operation::bcast, bcast);
   known(comm::Operation::reduce, reduce);
   (void)parse_progress(progress);
+  (void)arrivals.pattern();
   comm::Options options = comm::Options::from_environment();
   options.wait = comm::parse_wait_policy(wait);
   options.stuck_after = std::chrono::milliseconds(std::llround(stuck_after_s * 1000));

@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 
 #include "app/progress.hpp"
+#include "comm/predict/pure/arrival_pattern.hpp"
 #include "papfft/options.hpp"
 
 namespace papfft::app {
+
+/// Imbalance on purpose, and when the ranks tell how far they are: for jobs and benchmarks alike.
+struct ArrivalOptions {
+  std::string delay = "none";
+  std::uint64_t seed = 1;
+  double edge = 0.5;
+
+  void declare(CLI::App& app);
+  /// @throws std::invalid_argument  listing the known patterns
+  [[nodiscard]] comm::ArrivalPattern pattern() const { return comm::ArrivalPattern::parse(delay, seed); }
+  [[nodiscard]] bool delays() const { return delay != "none"; }
+};
+
+/// The option --edge alone.
+CLI::Option* add_edge_option(CLI::App& app, double& edge);
 
 /// Options that every job has. Each can also be set by an environment variable PAPFFT_<NAME>.
 struct JobOptions {
@@ -21,12 +38,13 @@ struct JobOptions {
   bool quiet = false;
   bool stats = false;
   std::string json;
+  ArrivalOptions arrivals;
 
   /// Declares them on a command.
   void declare(CLI::App& app);
-  /// Those without the algorithms and --stats, for commands that have their own.
+  /// Those without the algorithms, --stats and arrivals, for commands that have their own.
   void declare_common(CLI::App& app);
-  /// @throws std::invalid_argument  unknown algorithms or wait policy, listing the known.
+  /// @throws std::invalid_argument  unknown algorithms, wait policy or arrival pattern, listing the known.
   [[nodiscard]] comm::Options to_comm_options() const;
   /// Sets the number of OpenMP threads. @param ranks_here  ranks that share this host's cores
   void apply_threads(int ranks_here) const;

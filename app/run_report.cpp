@@ -38,12 +38,30 @@ std::optional<double> RunReport::break_even_bytes_per_s() const {
   return static_cast<double>(bytes_out + bytes_back) / saved_s;
 }
 
+void RunReport::deliver(const JobOptions& options) const {
+  if (options.stats && !options.quiet) print();
+  if (!options.json.empty()) write_json(options.json);
+}
+
 void RunReport::print() const {
   fmt::print("{}\n", summary);
   for (const auto& [name, seconds] : phases_s) fmt::print("  {:<9}{:>12}\n", name, time_text(seconds));
   if (ranks > 1) {
     fmt::print("  moved {} to the ranks, {} back\n", bytes_text(static_cast<double>(bytes_out)),
                bytes_text(static_cast<double>(bytes_back)));
+  }
+  if (arrivals) {
+    fmt::print("  of {} scatters and gathers {} were planned by predicted arrivals, {} begun early\n",
+               arrivals->calls, arrivals->planned, arrivals->begun_early);
+    if (arrivals->prediction_error_ms) {
+      fmt::print("  predicted arrivals were off by {} on average\n",
+                 time_text(*arrivals->prediction_error_ms * 1e-3));
+    }
+    if (arrivals->has_thread) {
+      fmt::print("  the background threads took {:.1f} % of a core at most\n", arrivals->thread_share * 100);
+    } else {
+      fmt::print("  no background threads: MPI does not allow them\n");
+    }
   }
   if (single_process_s > 0 && ranks > 1) {
     fmt::print("  one process with FFTW computes the same in {}; these ranks need {} beside moving data\n",
@@ -72,6 +90,16 @@ void RunReport::write_json(const std::string& path) const {
     document["single_process_s"] = single_process_s;
     const auto speed = break_even_bytes_per_s();
     document["break_even_bytes_per_s"] = speed ? nlohmann::ordered_json(*speed) : nlohmann::ordered_json();
+  }
+  if (arrivals) {
+    nlohmann::ordered_json error;  // null: nothing was predicted
+    if (arrivals->prediction_error_ms) error = *arrivals->prediction_error_ms;
+    document["arrivals"] = {{"calls", arrivals->calls},
+                            {"planned", arrivals->planned},
+                            {"begun_early", arrivals->begun_early},
+                            {"prediction_error_ms", error},
+                            {"background_thread", arrivals->has_thread},
+                            {"thread_share", arrivals->thread_share}};
   }
   io::AtomicFile file(path);
   file.write(document.dump(2) + "\n");

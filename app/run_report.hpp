@@ -13,6 +13,16 @@
 
 namespace papfft::app {
 
+/// What a session did for a job.
+struct ArrivalSummary {
+  std::int64_t calls = 0;
+  std::int64_t planned = 0;                   ///< by predicted arrivals
+  std::int64_t begun_early = 0;               ///< on the rank where most were
+  std::optional<double> prediction_error_ms;  ///< mean over ranks and calls; nothing: none was predicted
+  bool has_thread = false;
+  double thread_share = 0;  ///< of a core, that of the busiest background thread
+};
+
 /// How a job went: what --stats prints and --json writes. Filled on the root.
 struct RunReport {
   std::string command;
@@ -27,9 +37,14 @@ struct RunReport {
   /// The same job without communication: what this run's ranks needed beside moving data, and what one process needs.
   double shared_work_s = 0;
   double single_process_s = 0;
+  std::optional<ArrivalSummary> arrivals;  ///< nothing: there was no session
 
   /// Link speed above which sharing beats one process, by these measurements. Nothing: no link is fast enough.
   [[nodiscard]] std::optional<double> break_even_bytes_per_s() const;
+  /// As the options want it: printed, written as JSON, both or nothing. @throws io::OutputError
+  void deliver(const JobOptions& options) const;
+
+ private:
   void print() const;
   void write_json(const std::string& path) const;
 };

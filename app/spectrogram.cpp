@@ -8,15 +8,10 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <filesystem>
 
+#include "app/arrivals.hpp"
 #include "app/command.hpp"
-#include "app/input_options.hpp"
-#include "app/io/writer.hpp"
-#include "app/job.hpp"
-#include "app/job_options.hpp"
-#include "app/report/plot.hpp"
-#include "app/run_report.hpp"
+#include "app/sample_job.hpp"
 
 namespace papfft::app {
 
@@ -63,9 +58,9 @@ class SpectrogramJob {
     plan_ = job_.from_root(plan_);
     settings_.sample_rate_hz = plan_.rate_hz;
     if (plan_.is_complex != 0) {
-      compute<Complex>(complex_in_);
+      compute<Complex>(in_.complex);
     } else {
-      compute<T>(real_in_);
+      compute<T>(in_.real);
     }
     const double compute_s = largest_at_root(job_, compute_s_, options_.job.reduce);
     job_.at_root([&] {
@@ -80,9 +75,7 @@ class SpectrogramJob {
   }
 
   void prepare() {
-    options_.io.check_outputs();
-    if (!options_.job.json.empty()) io::check_writable(options_.job.json);
-    const std::unique_ptr<io::Source> source = options_.io.open();
+    const std::unique_ptr<io::Source> source = open_checked(options_.io, options_.job, job_.size());
     const io::SignalInfo& info = source->info();
     if (info.rows != 1) {
       throw UsageError(
@@ -93,20 +86,8 @@ class SpectrogramJob {
                     : info.sample_rate_hz > 0 ? info.sample_rate_hz
                                               : 1;
     knows_rate_ = options_.rate_hz > 0 || info.sample_rate_hz > 0;
-    timed(report_, "read", [&] {
-      if (info.is_complex) {
-        complex_in_ = io::read_all<Complex>(*source);
-        report_.non_finite = io::count_non_finite<Complex>(complex_in_);
-      } else {
-        real_in_ = io::read_all<T>(*source);
-        report_.non_finite = io::count_non_finite<T>(real_in_);
-      }
-    });
-    if (report_.non_finite > 0) {
-      fmt::print(stderr, "papfft: note: {} of the samples in {} are not finite\n", report_.non_finite,
-                 source->name());
-    }
-    plan_.samples = info.is_complex ? complex_in_.size() : real_in_.size();
+    in_ = read_samples<T>(*source, info.is_complex, report_);
+    plan_.samples = info.is_complex ? in_.complex.size() : in_.real.size();
     plan_.frames = framing().frames();
     if (plan_.frames == 0) {
       throw UsageError(fmt::format("{}: {} samples are shorter than a frame; what would work: --nperseg {}",
@@ -143,24 +124,40 @@ class SpectrogramJob {
         }
       });
     }
+    ArrivalAware arrivals(job_, options_.job, 1);
     std::vector<Sample> mine(block);
-    timed(report_, "scatter", [&] { job_.comm().scatter<Sample>(blocks, mine, 0, options_.job.scatter); });
+    timed(report_, "scatter",
+          [&] { arrivals.comm().scatter<Sample>(blocks, mine, 0, options_.job.scatter); });
     std::vector<T> result(share * bins_);
+    if (job_.is_root()) values_.resize(p * share * bins_);
+    std::optional<comm::PersistentCall> gather;
+    if (arrivals.session() != nullptr) {  // the root can take the others' results while it computes its own
+      gather = arrivals.session()->gather_init<T>(result, values_, 0, options_.job.gather);
+      gather->start();
+    }
     const std::uint64_t my_frames = frames_of(static_cast<std::uint64_t>(job_.rank()));
     Progress progress = options_.job.make_progress(job_.is_root(), "spectrogram");
     const auto start = std::chrono::steady_clock::now();
-    spectrogram.process(std::span<const Sample>(mine), my_frames, result.data());
+    arrivals.watch().compute_begins();
+    spectrogram.process(std::span<const Sample>(mine), my_frames, result.data(), arrivals.watch().progress());
+    arrivals.watch().compute_ends();
     compute_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     report_.phases_s.emplace_back("compute", compute_s_);
     compute_phase_ = report_.phases_s.size() - 1;
     progress.show(my_frames, my_frames);
-    if (job_.is_root()) values_.resize(p * share * bins_);
-    timed(report_, "gather", [&] { job_.comm().gather<T>(result, values_, 0, options_.job.gather); });
+    timed(report_, "gather", [&] {
+      if (gather) {
+        gather->wait();
+      } else {
+        job_.comm().gather<T>(result, values_, 0, options_.job.gather);
+      }
+    });
+    report_.arrivals = arrivals.finish();
     if (!job_.is_root()) return;
     values_.resize(plan_.frames * bins_);
     report_.bytes_out = (p - 1) * block * sizeof(Sample);
     report_.bytes_back = (p - 1) * share * bins_ * sizeof(T);
-    if (options_.job.stats || !options_.job.json.empty()) {
+    if (!options_.job.arrivals.delays() && (options_.job.stats || !options_.job.json.empty())) {
       std::vector<T> again(values_.size());
       report_.single_process_s = least_seconds(
           [&] { spectrogram.process(std::span<const Sample>(whole), plan_.frames, again.data()); });
@@ -211,8 +208,7 @@ class SpectrogramJob {
     timed(report_, "write", [&] {
       for (const std::string& path : options_.io.out) write_as(path);
     });
-    if (options_.job.stats && !options_.job.quiet) report_.print();
-    if (!options_.job.json.empty()) report_.write_json(options_.job.json);
+    report_.deliver(options_.job);
   }
 
   void write_as(const std::string& path) {
@@ -231,15 +227,13 @@ class SpectrogramJob {
         return;
       }
       case io::OutputFormat::png:
-        draw(path, report::Format::png);
-        return;
       case io::OutputFormat::svg:
-        draw(path, report::Format::svg);
+        draw(path);
         return;
     }
   }
 
-  void draw(const std::string& path, report::Format format) {
+  void draw(const std::string& path) {
     // Row = frequency from the lowest on, column = frame.
     std::vector<float> levels_db(bins_ * plan_.frames);
     const std::size_t shift =
@@ -268,10 +262,7 @@ class SpectrogramJob {
     map.color = {
         .label = settings_.scaling == fft::Scaling::density ? "Power density" : "Power",
         .unit = settings_.scaling == fft::Scaling::density ? (knows_rate_ ? "dB re 1/Hz" : "dB") : "dB"};
-    io::AtomicFile file(path);
-    file.write(report::draw(map, {.title = std::filesystem::path(options_.io.in).filename().string()}, format)
-                   .bytes);
-    file.commit();
+    write_picture(path, map, options_.io);
   }
 
   Job& job_;
@@ -283,8 +274,7 @@ class SpectrogramJob {
   std::size_t bins_ = 0;
   std::size_t compute_phase_ = 0;
   double compute_s_ = 0;
-  std::vector<T> real_in_;
-  std::vector<Complex> complex_in_;
+  Samples<T> in_;
   std::vector<T> values_;
 };
 
@@ -294,14 +284,7 @@ int run_spectrogram(const SpectrogramOptions& options) {
         fmt::format("--noverlap {} must be below --nperseg {}", *options.noverlap, options.nperseg));
   }
   (void)fft::parse_window(options.window);
-  return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
-    options.job.apply_threads(job.comm().ranks_on_host());
-    if (options.io.precision == "float") {
-      SpectrogramJob<float>(job, options).run();
-    } else {
-      SpectrogramJob<double>(job, options).run();
-    }
-  });
+  return run_sample_job<SpectrogramJob>(options);
 }
 
 }  // namespace

@@ -6,16 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <filesystem>
 #include <numeric>
 
+#include "app/arrivals.hpp"
 #include "app/command.hpp"
-#include "app/input_options.hpp"
-#include "app/io/writer.hpp"
-#include "app/job.hpp"
-#include "app/job_options.hpp"
-#include "app/report/plot.hpp"
-#include "app/run_report.hpp"
+#include "app/sample_job.hpp"
 #include "fft/parallel_fft.hpp"
 
 namespace papfft::app {
@@ -80,9 +75,7 @@ class TransformJob {
   [[nodiscard]] std::uint64_t row_out() const { return plan_.real_in != 0 ? bins() : plan_.length; }
 
   void prepare() {
-    options_.io.check_outputs();
-    if (!options_.job.json.empty()) io::check_writable(options_.job.json);
-    const std::unique_ptr<io::Source> source = options_.io.open();
+    const std::unique_ptr<io::Source> source = open_checked(options_.io, options_.job, job_.size());
     const io::SignalInfo& info = source->info();
     rate_hz_ = info.sample_rate_hz;
     two_dimensional_ = info.two_dimensional;
@@ -91,26 +84,14 @@ class TransformJob {
     }
     plan_.real_in = !options_.inverse && !info.is_complex && !options_.full ? 1 : 0;
     plan_.real_out = options_.inverse && options_.real ? 1 : 0;
-    timed(report_, "read", [&] {
-      if (plan_.real_in != 0) {
-        real_in_ = io::read_all<T>(*source);
-        report_.non_finite = io::count_non_finite<T>(real_in_);
-      } else {
-        complex_in_ = io::read_all<Complex>(*source);
-        report_.non_finite = io::count_non_finite<Complex>(complex_in_);
-      }
-    });
-    if (report_.non_finite > 0) {
-      fmt::print(stderr, "papfft: note: {} of the samples in {} are not finite\n", report_.non_finite,
-                 source->name());
-    }
+    in_ = read_samples<T>(*source, plan_.real_in == 0, report_);
     shape_rows(info.rows, source->name());
     choose_engine(source->name());
   }
 
   /// Cuts or pads the rows to the asked length.
   void shape_rows(std::uint64_t rows, const std::string& name) {
-    const std::uint64_t total = plan_.real_in != 0 ? real_in_.size() : complex_in_.size();
+    const std::uint64_t total = plan_.real_in != 0 ? in_.real.size() : in_.complex.size();
     std::uint64_t have = total / rows;
     const bool half = plan_.real_out != 0;
     plan_.length = options_.length > 0 ? options_.length
@@ -133,9 +114,9 @@ class TransformJob {
     const std::uint64_t want = row_in();
     if (want == have) return;
     if (plan_.real_in != 0) {
-      real_in_ = resized(real_in_, rows, have, want);
+      in_.real = resized(in_.real, rows, have, want);
     } else {
-      complex_in_ = resized(complex_in_, rows, have, want);
+      in_.complex = resized(in_.complex, rows, have, want);
     }
   }
 
@@ -165,32 +146,35 @@ class TransformJob {
     const bool complex_path = plan_.split_real == 0;
     if (job_.is_root()) {
       if (plan_.real_out != 0) {
-        real_out_.resize(plan_.rows * row_out());
+        out_.real.resize(plan_.rows * row_out());
       } else {
-        complex_out_.resize(plan_.rows * row_out());
+        out_.complex.resize(plan_.rows * row_out());
       }
     }
     Progress progress = options_.job.make_progress(job_.is_root(), "transform");
+    ArrivalAware arrivals(job_, options_.job, plan_.shared != 0 ? plan_.rows : 0);
     if (plan_.shared == 0) {
-      if (job_.is_root()) compute_alone(progress);
+      if (job_.is_root()) compute_alone(progress, arrivals.watch());
       return;
     }
-    fft::ParallelFft<T> parallel(job_.comm(), {.length = plan_.length,
-                                               .direction = direction(),
-                                               .real = plan_.split_real != 0,
-                                               .scatter = options_.job.scatter,
-                                               .gather = options_.job.gather});
+    fft::ParallelFft<T> parallel(arrivals.comm(), {.length = plan_.length,
+                                                   .direction = direction(),
+                                                   .real = plan_.split_real != 0,
+                                                   .scatter = options_.job.scatter,
+                                                   .gather = options_.job.gather});
+    parallel.observe(&arrivals.watch());
     for (std::uint64_t row = 0; row < plan_.rows; ++row) {
       if (complex_path) {
         through_complex(row, [&](const Complex* in, Complex* out) { parallel.execute(in, out); });
       } else if (plan_.real_out != 0) {
-        parallel.execute(at(complex_in_, row * row_in()), at(real_out_, row * row_out()));
+        parallel.execute(at(in_.complex, row * row_in()), at(out_.real, row * row_out()));
       } else {
-        parallel.execute(at(real_in_, row * row_in()), at(complex_out_, row * row_out()));
+        parallel.execute(at(in_.real, row * row_in()), at(out_.complex, row * row_out()));
       }
       progress.show(row + 1, plan_.rows);
     }
     times_ = parallel.times();
+    report_.arrivals = arrivals.finish();
   }
 
   template <typename Sample>
@@ -206,7 +190,7 @@ class TransformJob {
   template <typename Execute>
   void through_complex(std::uint64_t row, Execute execute) {
     if (plan_.real_in == 0 && plan_.real_out == 0) {
-      execute(at(complex_in_, row * row_in()), at(complex_out_, row * row_out()));
+      execute(at(in_.complex, row * row_in()), at(out_.complex, row * row_out()));
       return;
     }
     std::vector<Complex> in;
@@ -215,9 +199,9 @@ class TransformJob {
       in.resize(plan_.length);
       out.resize(plan_.length);
       if (plan_.real_in != 0) {
-        std::copy_n(real_in_.data() + row * row_in(), plan_.length, in.begin());
+        std::copy_n(in_.real.data() + row * row_in(), plan_.length, in.begin());
       } else {  // the other half of the spectrum is the conjugate of this one
-        const Complex* half = complex_in_.data() + row * row_in();
+        const Complex* half = in_.complex.data() + row * row_in();
         std::copy_n(half, bins(), in.begin());
         for (std::uint64_t k = bins(); k < plan_.length; ++k) in[k] = std::conj(half[plan_.length - k]);
         in[0] = in[0].real();
@@ -227,19 +211,21 @@ class TransformJob {
     execute(in.data(), out.data());
     if (!job_.is_root()) return;
     if (plan_.real_in != 0) {
-      std::copy_n(out.begin(), bins(), complex_out_.begin() + static_cast<std::ptrdiff_t>(row * row_out()));
+      std::copy_n(out.begin(), bins(), out_.complex.begin() + static_cast<std::ptrdiff_t>(row * row_out()));
     } else {
-      std::ranges::transform(out, real_out_.begin() + static_cast<std::ptrdiff_t>(row * row_out()),
+      std::ranges::transform(out, out_.real.begin() + static_cast<std::ptrdiff_t>(row * row_out()),
                              [](const Complex& z) { return z.real(); });
     }
   }
 
   /// The root's own FFTW on one process; also what --stats compares with.
-  void compute_alone(Progress& progress) {
+  void compute_alone(Progress& progress, ComputeWatch& watch) {
     timed(report_, "compute", [&] {
       const auto one = one_process();
       for (std::uint64_t row = 0; row < plan_.rows; ++row) {
+        watch.compute_begins();
         one(row);
+        watch.compute_ends();
         progress.show(row + 1, plan_.rows);
       }
     });
@@ -251,18 +237,18 @@ class TransformJob {
       const auto fft = std::make_shared<fft::RealFft<T>>(plan_.length);
       return [this, fft, scale](std::uint64_t row) {
         if (plan_.real_in != 0) {
-          fft->forward(at(real_in_, row * row_in()), at(complex_out_, row * row_out()));
+          fft->forward(at(in_.real, row * row_in()), at(out_.complex, row * row_out()));
           return;
         }
-        T* out = at(real_out_, row * row_out());
-        fft->inverse(at(complex_in_, row * row_in()), out);
+        T* out = at(out_.real, row * row_out());
+        fft->inverse(at(in_.complex, row * row_in()), out);
         std::for_each(out, out + plan_.length, [&](T& x) { x *= scale; });
       };
     }
     const auto fft = std::make_shared<fft::LocalFft<T>>(plan_.length, direction());
     return [this, fft, scale](std::uint64_t row) {
-      Complex* out = at(complex_out_, row * row_out());
-      fft->execute(at(complex_in_, row * row_in()), out);
+      Complex* out = at(out_.complex, row * row_out());
+      fft->execute(at(in_.complex, row * row_in()), out);
       if (options_.inverse) std::for_each(out, out + plan_.length, [&](Complex& x) { x *= scale; });
     };
   }
@@ -298,14 +284,13 @@ class TransformJob {
     report_.bytes_out = times_.bytes_scattered;
     report_.bytes_back = times_.bytes_gathered;
     report_.shared_work_s = times_.split_s + compute_s + times_.assemble_s;
-    if (options_.job.stats || !options_.job.json.empty()) {
+    // Delays on purpose say nothing about whether sharing pays.
+    if (!options_.job.arrivals.delays() && (options_.job.stats || !options_.job.json.empty())) {
       // Into the result's place: the same numbers come out again, but for rounding, so they are kept aside.
-      const auto complex_kept = complex_out_;
-      const auto real_kept = real_out_;
+      const Samples<T> kept = out_;
       const auto one = one_process();
       report_.single_process_s = least_seconds([&] { one(0); }) * static_cast<double>(plan_.rows);
-      complex_out_ = complex_kept;
-      real_out_ = real_kept;
+      out_ = kept;
     }
   }
 
@@ -313,14 +298,13 @@ class TransformJob {
     timed(report_, "write", [&] {
       for (const std::string& path : options_.io.out) {
         if (plan_.real_out != 0) {
-          write_as<T>(path, real_out_);
+          write_as<T>(path, out_.real);
         } else {
-          write_as<Complex>(path, complex_out_);
+          write_as<Complex>(path, out_.complex);
         }
       }
     });
-    if (options_.job.stats && !options_.job.quiet) report_.print();
-    if (!options_.job.json.empty()) report_.write_json(options_.job.json);
+    report_.deliver(options_.job);
   }
 
   [[nodiscard]] std::vector<double> axis() const {
@@ -353,16 +337,14 @@ class TransformJob {
         return;
       }
       case io::OutputFormat::png:
-        draw(path, all, report::Format::png);
-        return;
       case io::OutputFormat::svg:
-        draw(path, all, report::Format::svg);
+        draw(path, all);
         return;
     }
   }
 
   template <typename Sample>
-  void draw(const std::string& path, std::span<const Sample> samples, report::Format format) {
+  void draw(const std::string& path, std::span<const Sample> samples) {
     if (plan_.rows > 1) {
       throw io::OutputError(path, fmt::format("a picture shows one vector, and there are {}", plan_.rows));
     }
@@ -390,11 +372,7 @@ class TransformJob {
       }
     }
     plot.series.push_back(std::move(series));
-    io::AtomicFile file(path);
-    file.write(
-        report::draw(plot, {.title = std::filesystem::path(options_.io.in).filename().string()}, format)
-            .bytes);
-    file.commit();
+    write_picture(path, plot, options_.io);
   }
 
   Job& job_;
@@ -404,10 +382,8 @@ class TransformJob {
   fft::PhaseTimes times_;
   double rate_hz_ = 0;
   bool two_dimensional_ = false;
-  std::vector<T> real_in_;
-  std::vector<T> real_out_;
-  std::vector<Complex> complex_in_;
-  std::vector<Complex> complex_out_;
+  Samples<T> in_;
+  Samples<T> out_;
 };
 
 int run_transform(const TransformOptions& options) {
@@ -416,14 +392,7 @@ int run_transform(const TransformOptions& options) {
   }
   if (options.full && (options.inverse || options.real))
     throw UsageError("--full is for forward transforms without --real");
-  return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
-    options.job.apply_threads(job.comm().ranks_on_host());
-    if (options.io.precision == "float") {
-      TransformJob<float>(job, options).run();
-    } else {
-      TransformJob<double>(job, options).run();
-    }
-  });
+  return run_sample_job<TransformJob>(options);
 }
 
 }  // namespace
@@ -453,6 +422,8 @@ void add_transform(CLI::App& app, Action& action) {
       "  papfft transform bell.flac -o spectrum.npy -o spectrum.png\n"
       "  mpirun -n 4 papfft transform bell.flac -o spectrum.npy --length 65536 --stats\n"
       "  cat iq.cf32 | papfft transform - --format cf32_le --batch --length 4096 -o spectra.npy\n"
+      "  mpirun -n 4 papfft transform iq.npy --batch --length 4096 -o spectra.npy --gather bsls --delay "
+      "uniform:20ms --stats\n"
       "  papfft transform spectrum.npy --inverse --real -o samples.npy\n"
       "Real samples give the N/2+1 bins of numpy.fft.rfft, complex ones the N bins of numpy.fft.fft.\n"
       "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication.");

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
 # bash completion for papfft. Asks the program itself, so that it knows what that version knows.
 
-_papfft_algorithms() { # OPERATION, or nothing for all
+_papfft_registry() { # PROGRAM OPERATION (or "" for all)
   "$1" algorithms --json 2>/dev/null | awk -F'"' -v want="$2" '
     $2 == "op" { op = $4 }
     $2 == "algorithm" && (want == "" || op == want) { print $4 }'
+}
+
+_papfft_algorithms() { # the same, and what a call may also say: b before a name, for the background, auto, mpi
+  _papfft_registry "$@" | sed 'p; s/^/b/'
   echo auto mpi
 }
 
@@ -19,7 +23,18 @@ _papfft() {
   COMPREPLY=()
   case $previous in
     --scatter | --gather | --bcast | --reduce) words=$(_papfft_algorithms "$program" "${previous#--}") ;;
-    --algorithm | --algorithms) words=$(_papfft_algorithms "$program" "$operation") ;;
+    --algorithm | --algorithms)
+      if [[ $command == bench ]]; then
+        words=$(_papfft_algorithms "$program" "$operation")
+      else
+        words=$(_papfft_registry "$program" "$operation")
+      fi
+      ;;
+    --gathers) words=$(_papfft_algorithms "$program" gather) ;;
+    --delay)
+      words=$("$program" bench collective --help 2>/dev/null |
+        sed -nE '/^Patterns:/,/^ *with D/s/^ +([a-z-]+:?)[A-Z:]* .*/\1/p' | grep -vx with)
+      ;;
     --op) words='scatter gather bcast reduce allgather allgatherv allreduce reduce_scatter' ;;
     --wait) words='spin yield nap auto' ;;
     --progress) words='auto always never' ;;

@@ -102,11 +102,8 @@ class SoundSource final : public Source {
         channel_(channel) {}
 
  private:
-  std::size_t read_components(std::uint64_t first, std::span<float> out) override {
-    return read_as(first, out);
-  }
-  std::size_t read_components(std::uint64_t first, std::span<double> out) override {
-    return read_as(first, out);
+  std::size_t read_components(std::uint64_t first, Components out) override {
+    return std::visit([&](auto span) { return read_as(first, span); }, out);
   }
 
   template <typename T>

@@ -33,11 +33,8 @@ class PackedSource final : public Source {
         data_offset_(data_offset) {}
 
  private:
-  std::size_t read_components(std::uint64_t first, std::span<float> out) override {
-    return read_as(first, out);
-  }
-  std::size_t read_components(std::uint64_t first, std::span<double> out) override {
-    return read_as(first, out);
+  std::size_t read_components(std::uint64_t first, Components out) override {
+    return std::visit([&](auto span) { return read_as(first, span); }, out);
   }
 
   template <typename T>

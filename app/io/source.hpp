@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "app/io/byte_input.hpp"
@@ -27,6 +28,9 @@ struct SignalInfo {
   bool any_order = true;       ///< false: a pipe; the samples must be read once, in order
   bool from_threads = true;    ///< false: only one thread at a time may read
 };
+
+/// Numbers in either precision.
+using Components = std::variant<std::span<float>, std::span<double>>;
 
 /// Samples to be read in ranges, so that callers can stream them or share the reading.
 class Source {
@@ -55,8 +59,7 @@ class Source {
 
  private:
   // As read(), in components (two per complex sample); `first` counts samples, and the range lies within sample_count().
-  virtual std::size_t read_components(std::uint64_t first, std::span<float> out) = 0;
-  virtual std::size_t read_components(std::uint64_t first, std::span<double> out) = 0;
+  virtual std::size_t read_components(std::uint64_t first, Components out) = 0;
 
   std::string name_;
   SignalInfo info_;

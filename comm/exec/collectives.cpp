@@ -90,6 +90,7 @@ void Collectives::Impl::finish(Execution& execution, const CallSignature& signat
                 " in call " + std::to_string(calls) + ", " + signature.text();
        });
   last.bytes_sent = execution.bytes_sent();
+  last.bytes_staged = execution.bytes_staged();
 }
 
 void Collectives::Impl::internal(Operation operation, std::span<const std::byte> send,
@@ -101,7 +102,8 @@ void Collectives::Impl::run(const PlannedCall& plan, std::span<const std::byte> 
                             std::span<std::byte> recv, const Reducer* reducer) {
   RankSchedule mine = part(plan, {});
   Layout where = layout(plan, mine.shape, send, recv);
-  Execution execution(std::move(mine), std::move(where), transport, 2 * calls++, window, reducer, &credits);
+  Execution execution(std::move(mine), std::move(where), transport, instance_of(calls++, CallKind::plain),
+                      window, reducer, &credits);
   execution.arrive();
   finish(execution, plan.signature);
 }
@@ -175,7 +177,7 @@ void Collectives::call(const CallArguments& arguments) {
   if (x.options.check_arguments) x.check(planned.signature);
   if (planned.choice.algorithm == nullptr) {
     stock_call(arguments);
-    x.last = {"mpi", 0};
+    x.last = {.algorithm = "mpi"};
     return;
   }
   x.last.algorithm = planned.choice.algorithm->name;
@@ -197,28 +199,40 @@ void require_size(std::string_view call, std::size_t got, std::size_t expected) 
 
 }  // namespace
 
+CallArguments Collectives::scatter_arguments(std::span<const std::byte> send, std::span<std::byte> recv,
+                                             std::size_t element_bytes, int root,
+                                             std::string_view algorithm) const {
+  if (rank() == root) require_size("scatter", send.size(), recv.size() * static_cast<std::size_t>(size()));
+  return {.operation = Operation::scatter,
+          .bytes = recv.size(),
+          .element_bytes = element_bytes,
+          .root = root,
+          .algorithm = algorithm,
+          .send = send,
+          .recv = recv};
+}
+
+CallArguments Collectives::gather_arguments(std::span<const std::byte> send, std::span<std::byte> recv,
+                                            std::size_t element_bytes, int root,
+                                            std::string_view algorithm) const {
+  if (rank() == root) require_size("gather", recv.size(), send.size() * static_cast<std::size_t>(size()));
+  return {.operation = Operation::gather,
+          .bytes = send.size(),
+          .element_bytes = element_bytes,
+          .root = root,
+          .algorithm = algorithm,
+          .send = send,
+          .recv = recv};
+}
+
 void Collectives::scatter_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
                                 std::size_t element_bytes, int root, std::string_view algorithm) {
-  if (rank() == root) require_size("scatter", send.size(), recv.size() * static_cast<std::size_t>(size()));
-  call({.operation = Operation::scatter,
-        .bytes = recv.size(),
-        .element_bytes = element_bytes,
-        .root = root,
-        .algorithm = algorithm,
-        .send = send,
-        .recv = recv});
+  call(scatter_arguments(send, recv, element_bytes, root, algorithm));
 }
 
 void Collectives::gather_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
                                std::size_t element_bytes, int root, std::string_view algorithm) {
-  if (rank() == root) require_size("gather", recv.size(), send.size() * static_cast<std::size_t>(size()));
-  call({.operation = Operation::gather,
-        .bytes = send.size(),
-        .element_bytes = element_bytes,
-        .root = root,
-        .algorithm = algorithm,
-        .send = send,
-        .recv = recv});
+  call(gather_arguments(send, recv, element_bytes, root, algorithm));
 }
 
 void Collectives::bcast_bytes(std::span<std::byte> data, std::size_t element_bytes, int root,

@@ -29,6 +29,18 @@ struct CallSignature {
   friend bool operator==(const CallSignature&, const CallSignature&) = default;
 };
 
+/// How a call came about. A call of each kind may have the same number, and their messages never meet.
+enum class CallKind : std::uint32_t {
+  plain,
+  expected,  ///< as what followed the call before the last time
+  started    ///< by a handle
+};
+
+/// @return  what Execution wants as instance
+[[nodiscard]] inline std::uint32_t instance_of(std::uint32_t call, CallKind kind) {
+  return 3 * call + static_cast<std::uint32_t>(kind);
+}
+
 /// What a call comes down to, before there are buffers.
 struct PlannedCall {
   CallSignature signature;
@@ -80,8 +92,7 @@ struct Collectives::Impl {
   CreditWindow credits;
   bool crowded;
   bool background = false;  // there is somebody to run what comes before a call
-  std::uint32_t calls =
-      0;  // also numbers the tags: even for plain calls, odd for those that a Session began early
+  std::uint32_t calls = 0;
   CallStatistics last;
 };
 

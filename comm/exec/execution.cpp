@@ -68,6 +68,7 @@ struct Execution::Impl {
         reducer(reducer_in),
         channel(transport_in.open()),
         credits(credits_in != nullptr ? *credits_in : own_credits) {
+    channel->keep(memory);
     const auto slot_count = idx(part.shape.slots());
     if (transport_in.size() != part.shape.ranks || transport_in.rank() != part.rank) {
       throw std::invalid_argument("execution: the schedule is for another group or rank");
@@ -118,9 +119,12 @@ struct Execution::Impl {
 
   /// Both sides count the messages from one to the other alike, so the order of posting does not matter.
   static int tag(int max_tag, std::uint32_t instance, int message) {
-    const auto per_call =
-        static_cast<std::uint32_t>(max_tag) / 2 / kCallsApart;  // the upper half is the watchdog's
-    return static_cast<int>(instance % kCallsApart * per_call +
+    // Few per call and many calls, so that what was left of an abandoned one never meets the next of its number.
+    constexpr std::uint32_t kMostPerCall = 4096;
+    constexpr std::uint32_t kLeastCallsApart = 256;
+    const std::uint32_t tags = static_cast<std::uint32_t>(max_tag) / 2;  // the upper half is the watchdog's
+    const std::uint32_t per_call = std::clamp(tags / kLeastCallsApart, 1U, kMostPerCall);
+    return static_cast<int>(instance % (tags / per_call) * per_call +
                             static_cast<std::uint32_t>(message) % per_call);
   }
 
@@ -221,6 +225,7 @@ struct Execution::Impl {
     } else {
       state.buffer = allocate(state.bytes);
       state.landing = state.buffer.get();
+      staged += state.bytes;
     }
     state.phase = Phase::moving;
     remember(channel->irecv(op.peer, state.tag, {state.landing, state.bytes}), i);
@@ -399,9 +404,15 @@ struct Execution::Impl {
   Layout layout;
   const Reducer* reducer;
   std::unique_ptr<Channel> channel;
-  std::vector<State> states;
+  /// What is staged lives for as long as messages use it, even if this execution is abandoned half-way.
+  struct Memory {
+    std::vector<State> states;
+    std::vector<Slot> slots;
+  };
+  std::shared_ptr<Memory> memory = std::make_shared<Memory>();
+  std::vector<State>& states = memory->states;
+  std::vector<Slot>& slots = memory->slots;
   std::vector<std::vector<int>> dependents;
-  std::vector<Slot> slots;
   std::vector<int> last_writer;  // of each slot, or -1
   Lane sends;
   Lane receives;
@@ -420,9 +431,7 @@ struct Execution::Impl {
   bool fresh = true;  // ops may have become possible without a message: at the start and on arrival
   bool delivered = false;
   std::uint64_t sent = 0;
-
-  static constexpr std::uint32_t kCallsApart =
-      256;  // calls that may be under way at once without mixing tags
+  std::uint64_t staged = 0;
 };
 
 Execution::Execution(RankSchedule part, Layout layout, Transport& transport, std::uint32_t instance,
@@ -478,6 +487,8 @@ std::string Execution::waits_for() const {
   return "its caller";
 }
 
+const Shape& Execution::shape() const { return impl_->part.shape; }
 std::uint64_t Execution::bytes_sent() const { return impl_->sent; }
+std::uint64_t Execution::bytes_staged() const { return impl_->staged; }
 
 }  // namespace papfft::comm

@@ -34,7 +34,7 @@ class Execution {
 
   /// The caller has come: its input is ready. Until then only ops run that do not need it (background.hpp).
   void arrive();
-  /// The same, where the caller's buffers were not known before: what has landed by now was staged.
+  /// The same, where the caller's buffers were not all known before: what has no place yet was staged.
   /// @param input, output  as in Layout. @throws std::invalid_argument unless they have one entry per slot.
   void arrive(std::vector<const std::byte*> input, std::vector<std::byte*> output);
 
@@ -47,7 +47,10 @@ class Execution {
   /// What this rank waits for now: "rank 1 (recv <-1 [0,4), 4096 bytes)", or "its caller", or "nothing".
   [[nodiscard]] std::string waits_for() const;
 
+  [[nodiscard]] const Shape& shape() const;
   [[nodiscard]] std::uint64_t bytes_sent() const;
+  /// Received into memory of the layer, because the caller's place was not known, not contiguous or not final.
+  [[nodiscard]] std::uint64_t bytes_staged() const;
 
  private:
   struct Impl;

@@ -75,6 +75,8 @@ int guarded(const Body& body) noexcept {
     return failed(e.error, e.message.c_str());
   } catch (const std::invalid_argument& e) {
     return failed(PAT_ERR_ARGUMENT, e.what());
+  } catch (const StateError& e) {
+    return failed(PAT_ERR_STATE, e.what());
   } catch (const TransportError& e) {
     return breaks(PAT_ERR_TRANSPORT, e.what());
   } catch (const StuckError& e) {
@@ -133,17 +135,27 @@ void require_communicator(MPI_Comm comm) {
   }
 }
 
+void require_unbroken() {
+  if (const int broken = shared().broken; broken != PAT_SUCCESS) {
+    throw Refusal{static_cast<PAT_Error>(broken),
+                  std::string("the session broke down in an earlier call: ") + PAT_Error_string(broken)};
+  }
+}
+
 template <typename Body>
 int collective(Operation operation, const char* algorithm, MPI_Comm comm, const Body& body) noexcept {
   return with_session([&](MpiSession& session) {
-    if (const int broken = shared().broken; broken != PAT_SUCCESS) {
-      throw Refusal{static_cast<PAT_Error>(broken),
-                    std::string("the session broke down in an earlier call: ") + PAT_Error_string(broken)};
-    }
+    require_unbroken();
     require_communicator(comm);
     require_algorithm(operation, algorithm, session.size());
     body(session);
   });
+}
+
+void require_request(const PAT_Request* request) {
+  if (request == nullptr || *request == PAT_REQUEST_NULL) {
+    throw Refusal{PAT_ERR_ARGUMENT, "the request is a null pointer or PAT_REQUEST_NULL"};
+  }
 }
 
 void end_session() {
@@ -210,6 +222,29 @@ void use_algorithm(MpiSession& session, const char* algorithm) {
 
 }  // namespace papfft::comm
 
+/// What a PAT_Request points to.
+struct PAT_Request_object {
+  papfft::comm::PersistentCall call;
+};
+
+namespace papfft::comm {
+
+namespace {
+
+/// Makes a request of what make(session) returns.
+template <typename Make>
+int new_request(Operation operation, const char* algorithm, MPI_Comm comm, PAT_Request* request,
+                const Make& make) noexcept {
+  return collective(operation, algorithm, comm, [&](MpiSession& session) {
+    if (request == nullptr) throw Refusal{PAT_ERR_ARGUMENT, "the place for the request is a null pointer"};
+    *request = new PAT_Request_object{make(session)};
+  });
+}
+
+}  // namespace
+
+}  // namespace papfft::comm
+
 using papfft::comm::MpiSession;
 using papfft::comm::Operation;
 
@@ -237,6 +272,8 @@ const char* PAT_Error_string(int error) noexcept {
       return "out of memory";
     case PAT_ERR_INTERNAL:
       return "a fault of the library";
+    case PAT_ERR_STATE:
+      return "a persistent call was started or waited for out of turn";
     default:
       return "not an error code of PAT";
   }
@@ -343,4 +380,57 @@ int PAT_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
 int PAT_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
                MPI_Comm comm) noexcept {
   return PAT_Reduce_alg("auto", sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+int PAT_Scatter_init_alg(const char* algorithm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                         void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                         PAT_Request* request) noexcept {
+  return papfft::comm::new_request(Operation::scatter, algorithm, comm, request, [&](MpiSession& session) {
+    return papfft::comm::detail::mpi_scatter_init(session, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                  recvtype, root, algorithm);
+  });
+}
+
+int PAT_Gather_init_alg(const char* algorithm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                        void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                        PAT_Request* request) noexcept {
+  return papfft::comm::new_request(Operation::gather, algorithm, comm, request, [&](MpiSession& session) {
+    return papfft::comm::detail::mpi_gather_init(session, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                 recvtype, root, algorithm);
+  });
+}
+
+int PAT_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                     MPI_Datatype recvtype, int root, MPI_Comm comm, PAT_Request* request) noexcept {
+  return PAT_Scatter_init_alg("auto", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                              request);
+}
+
+int PAT_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                    MPI_Datatype recvtype, int root, MPI_Comm comm, PAT_Request* request) noexcept {
+  return PAT_Gather_init_alg("auto", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                             request);
+}
+
+int PAT_Start(PAT_Request* request) noexcept {
+  return papfft::comm::with_session([&](MpiSession& /*session*/) {
+    papfft::comm::require_unbroken();
+    papfft::comm::require_request(request);
+    (*request)->call.start();
+  });
+}
+
+int PAT_Wait(PAT_Request* request) noexcept {
+  return papfft::comm::with_session([&](MpiSession& /*session*/) {
+    papfft::comm::require_unbroken();
+    papfft::comm::require_request(request);
+    (*request)->call.wait();
+  });
+}
+
+int PAT_Request_free(PAT_Request* request) noexcept {
+  return papfft::comm::guarded([&] {
+    papfft::comm::require_request(request);
+    delete std::exchange(*request, PAT_REQUEST_NULL);
+  });
 }

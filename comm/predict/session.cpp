@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <stdexcept>
+#include <utility>
 
 #include "comm/exec/collectives_impl.hpp"
 #include "comm/predict/arrival_exchange.hpp"
@@ -75,6 +77,33 @@ class EarlyRun final : public BackgroundTask {
   Clock::time_point active_until_{};
 };
 
+/// The call that comes next, as all ranks know.
+struct ExpectedCall {
+  PlannedCall plan;
+  std::uint32_t instance = 0;
+  std::unique_ptr<EarlyRun> run;  // or nothing of it can come early
+};
+
+struct PersistentCall::Body {
+  Body(std::shared_ptr<Session*> session_in, const CallArguments& given)
+      : session(std::move(session_in)), algorithm(given.algorithm), arguments(given) {
+    arguments.algorithm = algorithm;
+  }
+  ~Body();
+  Body(const Body&) = delete;
+  Body& operator=(const Body&) = delete;
+
+  /// @throws StateError
+  [[nodiscard]] Session& open_session(const char* what) const {
+    if (*session == nullptr) throw StateError(std::string(what) + ": the session has been closed");
+    return **session;
+  }
+
+  std::shared_ptr<Session*> session;  // of nullptr, once it has been closed
+  std::string algorithm;
+  CallArguments arguments;
+};
+
 struct Session::State {
   State(Transport& transport, const SessionOptions& options_in)
       : options(options_in),
@@ -90,6 +119,27 @@ struct Session::State {
     algorithms.fill("auto");
   }
 
+  [[nodiscard]] ArrivalUse use_of(const PlannedCall& plan) const {
+    if (plan.choice.algorithm == nullptr || !plan.choice.algorithm->uses_arrival) return ArrivalUse::none;
+    return arrival_use(plan.choice.algorithm->operation, plan.signature.root, options.root,
+                       threads_everywhere, plan.signature.bytes, kEagerBytes);
+  }
+
+  /// What "auto" stands for is known when a call begins.
+  [[nodiscard]] CallArguments resolved(CallArguments arguments) const {
+    if (arguments.algorithm == "auto") {
+      arguments.algorithm = algorithms.at(static_cast<std::size_t>(arguments.operation));
+    }
+    return arguments;
+  }
+
+  /// Afterwards nothing of the expected call is stepped.
+  std::optional<ExpectedCall> take_expected() {
+    if (expected && expected->run != nullptr) background.remove(*expected->run);
+    started = nullptr;
+    return std::exchange(expected, std::nullopt);
+  }
+
   SessionOptions options;
   Background background;
   ClockSync clock;
@@ -99,17 +149,20 @@ struct Session::State {
   bool closed = false;
   std::array<std::string, kOperationCount> algorithms;
 
-  /// What came after each call the last time.
-  std::map<std::string, PlannedCall> successors;
+  /// What came after each call the last time; nothing, if a handle made it: that says itself when it can begin.
+  std::map<std::string, std::optional<PlannedCall>> successors;
   std::string last_call;
-  std::optional<PlannedCall> expected;
-  std::unique_ptr<EarlyRun> early;
+  std::optional<ExpectedCall> expected;
+  const PersistentCall::Body* started = nullptr;  // the one that is expected
+  std::shared_ptr<Session*> handles_session;      // what the handles know of this session
   SessionStatistics statistics;
+  std::int64_t sum_of_errors_ns = 0;
 };
 
 Session::Session(Transport& transport, const Options& options, const SessionOptions& session)
     : Collectives(transport, options), state_(std::make_unique<State>(transport, session)) {
   State& s = *state_;
+  s.handles_session = std::make_shared<Session*>(this);
   s.clock.synchronise();
   // All must agree whether the decider answers while its caller computes.
   std::uint8_t mine = session.background && transport.threads_allowed() ? 1 : 0;
@@ -128,9 +181,8 @@ Session::Session(Transport& transport, const Options& options, const SessionOpti
 }
 
 Session::~Session() {
-  if (state_ == nullptr) return;
   if (state_->closed || std::uncaught_exceptions() > 0) {
-    state_->background.stop();
+    abandon();
     return;
   }
   try {
@@ -139,22 +191,28 @@ Session::~Session() {
   }
 }
 
+/// After this a handle's buffers are its owner's alone.
+void Session::end_handles() {
+  *state_->handles_session = nullptr;
+  (void)state_->take_expected();
+}
+
 void Session::close() {
   State& s = *state_;
   if (s.closed) return;
   s.closed = true;
   s.background.stop();
+  end_handles();
   s.background.remove(s.exchange);
   s.background.remove(s.predictor);
   s.background.remove(s.clock);
-  if (s.early != nullptr) s.background.remove(*s.early);
-  s.early.reset();
   s.exchange.close();
   s.clock.close();
 }
 
 void Session::abandon() noexcept {
   state_->background.stop();
+  end_handles();
   state_->closed = true;
 }
 
@@ -172,26 +230,30 @@ void Session::use_algorithm(Operation operation, std::string_view algorithm) {
 }
 
 void Session::call(const CallArguments& given) {
+  if (state_->started != nullptr) {
+    throw StateError(std::string(to_string(given.operation)) +
+                     ": a persistent call has been started, and must be waited for first");
+  }
+  serve(nullptr, state_->resolved(given));
+}
+
+/// @param started  the handle whose call this is, or nullptr
+void Session::serve(const PersistentCall::Body* started, const CallArguments& arguments) {
   State& s = *state_;
   Impl& x = impl();
-  CallArguments arguments = given;
-  const std::string& chosen = s.algorithms.at(static_cast<std::size_t>(given.operation));
-  if (arguments.algorithm == "auto") arguments.algorithm = chosen;
-  const PlannedCall planned = x.plan(arguments);
+  const PlannedCall planned = started != nullptr ? s.expected->plan : x.plan(arguments);
   s.background.rethrow();
   s.statistics.arrived_ns = s.clock.now_ns();
   s.statistics.predicted_ns.reset();
   if (x.options.check_arguments) x.check(planned.signature);
 
-  const Algorithm* algorithm = planned.choice.algorithm;
-  const auto use_of = [&](const PlannedCall& plan) {
-    if (plan.choice.algorithm == nullptr || !plan.choice.algorithm->uses_arrival) return ArrivalUse::none;
-    return arrival_use(plan.choice.algorithm->operation, plan.signature.root, s.options.root,
-                       s.threads_everywhere, plan.signature.bytes, kEagerBytes);
-  };
-  const ArrivalUse use = use_of(planned);
+  const ArrivalUse use = s.use_of(planned);
   const std::int64_t iteration = s.predictor.iteration();
-  if (const auto prediction = s.predictor.predicted_arrival_ns()) s.statistics.predicted_ns = prediction;
+  if (const auto prediction = s.predictor.predicted_arrival_ns()) {
+    s.statistics.predicted_ns = prediction;
+    s.sum_of_errors_ns += std::abs(*prediction - s.statistics.arrived_ns);
+    s.statistics.mean_error_ns = s.sum_of_errors_ns / ++s.statistics.predicted;
+  }
   s.predictor.arrive(use);
 
   std::vector<std::int64_t> arrival_ns;
@@ -212,29 +274,29 @@ void Session::call(const CallArguments& given) {
     s.statistics.planned += arrival_ns.empty() ? 0 : 1;
   }
 
-  const bool was_expected = s.expected && s.expected->signature == planned.signature;
+  const std::optional<ExpectedCall> expected = s.take_expected();
+  std::uint32_t instance = instance_of(x.calls++, CallKind::plain);
   std::unique_ptr<Execution> execution;
-  if (s.early != nullptr) {
-    s.background.remove(*s.early);
-    if (was_expected) {
-      execution = s.early->take();
-      s.statistics.begun_early += s.early->any() ? 1 : 0;
+  if (expected && expected->plan.signature == planned.signature) {
+    instance = expected->instance;
+    if (expected->run != nullptr) {
+      execution = expected->run->take();
+      s.statistics.begun_early += expected->run->any() ? 1 : 0;
     }
-    s.early.reset();
   }
-  const std::uint32_t instance = 2 * x.calls++ + (was_expected ? 1 : 0);
-  if (algorithm == nullptr) {
+  if (planned.choice.algorithm == nullptr) {
     stock_call(arguments);
-    x.last = {"mpi", 0};
+    x.last = {.algorithm = "mpi"};
   } else {
-    x.last.algorithm = algorithm->name;
-    RankSchedule mine = x.part(planned, std::move(arrival_ns));
-    Layout where = x.layout(planned, mine.shape, arguments.send, arguments.recv);
+    x.last.algorithm = planned.choice.algorithm->name;
     if (execution == nullptr) {
+      RankSchedule mine = x.part(planned, std::move(arrival_ns));
+      Layout where = x.layout(planned, mine.shape, arguments.send, arguments.recv);
       execution = std::make_unique<Execution>(std::move(mine), std::move(where), x.transport, instance,
                                               x.window, arguments.reducer, &x.credits);
       execution->arrive();
     } else {
+      Layout where = x.layout(planned, execution->shape(), arguments.send, arguments.recv);
       execution->arrive(std::move(where.input), std::move(where.output));
     }
     x.finish(*execution, planned.signature);
@@ -242,31 +304,96 @@ void Session::call(const CallArguments& given) {
   s.predictor.leave();
   ++s.statistics.calls;
 
-  // What came after this call the last time is expected next.
   const std::string now = planned.signature.text();
-  s.successors[s.last_call] = planned;
+  s.successors[s.last_call] = started == nullptr ? std::optional(planned) : std::nullopt;
   s.last_call = now;
-  const auto next = s.successors.find(now);
-  s.expected = next == s.successors.end() ? std::nullopt : std::optional(next->second);
-  if (!s.expected || s.expected->signature.background == 0) return;
-  const PlannedCall plan = *s.expected;
-  if (is_reduction(plan.choice.algorithm->operation))
-    return;  // its operation is the caller's, and not known yet
-  const std::uint32_t next_instance = 2 * x.calls + 1;
+  expect_successor();
+}
+
+/// What came after this call the last time is expected next.
+void Session::expect_successor() {
+  State& s = *state_;
+  const auto next = s.successors.find(s.last_call);
+  if (next == s.successors.end() || !next->second) return;
+  s.expected.emplace(ExpectedCall{
+      .plan = *next->second, .instance = instance_of(impl().calls, CallKind::expected), .run = nullptr});
+  // The operation of a reduction is the caller's, and not known yet.
+  if (!is_reduction(static_cast<Operation>(s.expected->plan.signature.operation))) begin_early({});
+}
+
+/// @param recv  where the caller wants the result of what is expected; without data: not known yet
+void Session::begin_early(std::span<std::byte> recv) {
+  State& s = *state_;
+  Impl& x = impl();
+  const PlannedCall plan = s.expected->plan;
+  if (plan.signature.background == 0) return;
   EarlyRun::Ask ask;
-  if (use_of(plan) != ArrivalUse::none) {
-    ask = [&s, next_iteration = s.predictor.iteration()] { return s.exchange.decision(next_iteration); };
+  if (s.use_of(plan) != ArrivalUse::none) {
+    // The exchange polls when something has been reported from here; a rank without a processing phase never does.
+    ask = [&s, iteration = s.predictor.iteration()] {
+      (void)s.exchange.step();
+      return s.exchange.decision(iteration);
+    };
   }
-  s.early = std::make_unique<EarlyRun>(
-      [&x, plan, next_instance](std::vector<std::int64_t> arrivals) {
+  s.expected->run = std::make_unique<EarlyRun>(
+      [&x, plan, recv, instance = s.expected->instance](std::vector<std::int64_t> arrivals) {
         RankSchedule mine = x.part(plan, std::move(arrivals));
-        Layout sizes = x.layout(plan, mine.shape, {}, {});
-        return std::make_unique<Execution>(std::move(mine), std::move(sizes), x.transport, next_instance,
-                                           x.window, nullptr, &x.credits);
+        Layout where = x.layout(plan, mine.shape, {}, recv);
+        return std::make_unique<Execution>(std::move(mine), std::move(where), x.transport, instance, x.window,
+                                           nullptr, &x.credits);
       },
       std::move(ask));
-  s.background.add(*s.early);
+  s.background.add(*s.expected->run);
   s.background.notify();
+}
+
+PersistentCall Session::persistent(const CallArguments& arguments) {
+  (void)impl().plan(arguments);  // a root or an algorithm that makes no sense is refused here
+  return PersistentCall(std::make_unique<PersistentCall::Body>(state_->handles_session, arguments));
+}
+
+PersistentCall::Body::~Body() {
+  if (*session == nullptr) return;
+  Session::State& s = *(*session)->state_;
+  if (s.started == this) (void)s.take_expected();
+}
+
+PersistentCall::PersistentCall(std::unique_ptr<Body> body) : body_(std::move(body)) {}
+PersistentCall::PersistentCall(PersistentCall&&) noexcept = default;
+PersistentCall& PersistentCall::operator=(PersistentCall&&) noexcept = default;
+PersistentCall::~PersistentCall() = default;
+
+PersistentCall::Body& PersistentCall::body() const {
+  if (body_ == nullptr) throw StateError("a persistent call that has been moved from");
+  return *body_;
+}
+
+void PersistentCall::start() {
+  const Body& b = body();
+  Session& session = b.open_session("start");
+  Session::State& s = *session.state_;
+  if (s.started == &b) throw StateError("start: the call has been started already");
+  if (s.started != nullptr) {
+    throw StateError("start: another call has been started, and must be waited for first");
+  }
+  const PlannedCall plan = session.impl().plan(s.resolved(b.arguments));
+  (void)s.take_expected();
+  s.started = &b;
+  s.expected.emplace(ExpectedCall{
+      .plan = plan, .instance = instance_of(session.impl().calls++, CallKind::started), .run = nullptr});
+  session.begin_early(b.arguments.recv);
+}
+
+void PersistentCall::wait() {
+  const Body& b = body();
+  Session& session = b.open_session("wait");
+  if (session.state_->started != &b) throw StateError("wait: the call has not been started");
+  session.serve(&b, b.arguments);
+}
+
+void PersistentCall::call() {
+  start();
+  wait();
 }
 
 std::int64_t Session::now_ns() const { return state_->clock.now_ns(); }

@@ -3,6 +3,7 @@
 #pragma once
 #include <vector>
 
+#include "comm/schedule/arrival.hpp"
 #include "comm/schedule/registry.hpp"
 #include "comm/schedule/schedule.hpp"
 
@@ -16,6 +17,13 @@ enum class Pacing : std::uint8_t {
 /// The root sends each rank its block, in the order of order[1], order[2], ...; order[0] is the root.
 [[nodiscard]] RankSchedule linear_scatter(const Request& request, Rank rank, const std::vector<Rank>& order,
                                           Pacing pacing);
+
+/// The same in order of expected arrival: a generator.
+template <Pacing pacing>
+[[nodiscard]] RankSchedule sorted_linear_scatter(const Request& request, Rank rank) {
+  return linear_scatter(request, rank, arrival_order(request.ranks, request.root, request.arrival_ns),
+                        pacing);
+}
 
 /// The root invites order[1], order[2], ... each with an empty message, and waits for the first segment before it
 /// turns to the next; order[0] is the root.

@@ -3,20 +3,10 @@
 // holds up nobody.
 //
 //   P = 4, root 1, arrivals 70 0 20 50:  1->2   1->3   1->0
-#include "comm/schedule/arrival.hpp"
 #include "comm/schedule/linear.hpp"
 #include "comm/schedule/registry.hpp"
 
 namespace papfft::comm {
-
-namespace {
-
-RankSchedule generate(const Request& request, Rank rank) {
-  return linear_scatter(request, rank, arrival_order(request.ranks, request.root, request.arrival_ns),
-                        Pacing::one_by_one);
-}
-
-}  // namespace
 
 const Algorithm scatter_sln{.operation = Operation::scatter,
                             .name = "sln",
@@ -25,6 +15,6 @@ const Algorithm scatter_sln{.operation = Operation::scatter,
                             .bytes = "(P-1)m",
                             .source = "SG Fig. 5 (Fig. 6 BSLN: the same in the background)",
                             .uses_arrival = true,
-                            .local = generate};
+                            .local = sorted_linear_scatter<Pacing::one_by_one>};
 
 }  // namespace papfft::comm

@@ -2,20 +2,10 @@
 // Windowed scatter: the root serves the ranks in order of expected arrival, but no send waits for another: the
 // executor keeps a window of them under way, so that a rank that comes later than expected does not hold the
 // others back. With a window of one send it is the sorted linear scatter.
-#include "comm/schedule/arrival.hpp"
 #include "comm/schedule/linear.hpp"
 #include "comm/schedule/registry.hpp"
 
 namespace papfft::comm {
-
-namespace {
-
-RankSchedule generate(const Request& request, Rank rank) {
-  return linear_scatter(request, rank, arrival_order(request.ranks, request.root, request.arrival_ns),
-                        Pacing::windowed);
-}
-
-}  // namespace
 
 const Algorithm scatter_win{.operation = Operation::scatter,
                             .name = "win",
@@ -24,6 +14,6 @@ const Algorithm scatter_win{.operation = Operation::scatter,
                             .bytes = "(P-1)m",
                             .source = "own; SG Fig. 5 with non-blocking sends",
                             .uses_arrival = true,
-                            .local = generate};
+                            .local = sorted_linear_scatter<Pacing::windowed>};
 
 }  // namespace papfft::comm

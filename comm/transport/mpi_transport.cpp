@@ -3,6 +3,8 @@
 
 #include <array>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 namespace papfft::comm {
@@ -51,6 +53,45 @@ class ByteType {
   bool derived_ = false;
 };
 
+/// Messages that nobody waits for any more, and the memory that MPI still uses for them. One list per process, as they
+/// outlive their transport. What has not ended when MPI does is never freed.
+class Abandoned {
+ public:
+  static Abandoned& all() {
+    static auto* const list = new Abandoned;
+    return *list;
+  }
+
+  void add(std::vector<MPI_Request> requests, std::vector<std::shared_ptr<const void>> memory) {
+    const std::lock_guard lock(mutex_);
+    entries_.push_back({std::move(requests), std::move(memory)});
+    sweep_locked();
+  }
+
+  /// Frees what has ended by now.
+  void sweep() {
+    const std::lock_guard lock(mutex_);
+    sweep_locked();
+  }
+
+ private:
+  struct Entry {
+    std::vector<MPI_Request> requests;
+    std::vector<std::shared_ptr<const void>> memory;
+  };
+
+  static bool has_ended(Entry& entry) {
+    int done = 0;
+    const int code = MPI_Testall(static_cast<int>(entry.requests.size()), entry.requests.data(), &done,
+                                 MPI_STATUSES_IGNORE);
+    return code == MPI_SUCCESS && done != 0;
+  }
+  void sweep_locked() { std::erase_if(entries_, has_ended); }
+
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
 class MpiChannel final : public Channel {
  public:
   MpiChannel(MPI_Comm comm, Rank rank) : comm_(comm), rank_(rank) {}
@@ -59,14 +100,14 @@ class MpiChannel final : public Channel {
     int finalized = 0;
     MPI_Finalized(&finalized);
     if (finalized != 0) return;
-    for (MPI_Request& request : requests_) {  // after an error, or of a call that was expected and never came
-      if (request == MPI_REQUEST_NULL) continue;
-      MPI_Cancel(&request);
-      MPI_Request_free(&request);
+    // After an error, or of a call that was expected and never came. Sends cannot be cancelled, and a receive cannot once
+    // it has begun: to free such a request would not stop MPI from using memory that is no longer ours.
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      if (requests_[i] != MPI_REQUEST_NULL && messages_[i].receive) MPI_Cancel(&requests_[i]);
     }
+    std::erase(requests_, MPI_REQUEST_NULL);
+    if (!requests_.empty()) Abandoned::all().add(std::move(requests_), take_kept());
   }
-  MpiChannel(const MpiChannel&) = delete;
-  MpiChannel& operator=(const MpiChannel&) = delete;
 
   int isend(Rank target, int tag, std::span<const std::byte> data) override {
     const ByteType as(data.size());
@@ -180,7 +221,9 @@ MpiTransport::MpiTransport(MPI_Comm comm) {
 MpiTransport::~MpiTransport() {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (comm_ != MPI_COMM_NULL && finalized == 0) MPI_Comm_free(&comm_);
+  if (comm_ == MPI_COMM_NULL || finalized != 0) return;
+  Abandoned::all().sweep();
+  MPI_Comm_free(&comm_);  // the messages under way keep what they need of it
 }
 
 MpiTransport::MpiTransport(MpiTransport&& other) noexcept

@@ -5,6 +5,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "comm/schedule/schedule.hpp"
@@ -19,9 +20,16 @@ class TransportError : public std::runtime_error {
 };
 
 /// Messages under way that one activity (a collective call, say) polls together. Used by one thread at a time.
+///
+/// Destroying it abandons the messages that have not ended. A receive then writes no more, unless its data are on their
+/// way already; a send may be read until its receiver takes it, long after: keep() is for the memory of both.
 class Channel {
  public:
+  Channel() = default;
   virtual ~Channel() = default;
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
   /// Starts a message; `data` must stay alive and unchanged until its ticket has been returned by poll().
   /// @return a ticket, unique among this channel's unfinished messages. @throws TransportError.
   [[nodiscard]] virtual int isend(Rank target, int tag, std::span<const std::byte> data) = 0;
@@ -30,6 +38,16 @@ class Channel {
   /// Appends the tickets of the messages that have ended since the last call, each once. Never blocks.
   /// @throws TransportError.
   virtual void poll(std::vector<int>& ended) = 0;
+
+  /// Shares the ownership of memory that messages use: it lives until the channel and its abandoned messages have ended.
+  void keep(std::shared_ptr<const void> memory) { kept_.push_back(std::move(memory)); }
+
+ protected:
+  using Memory = std::vector<std::shared_ptr<const void>>;
+  [[nodiscard]] Memory take_kept() { return std::move(kept_); }
+
+ private:
+  Memory kept_;  // freed after the implementation's destructor has run
 };
 
 /// Non-blocking ordered messages of bytes among the P ranks of one group, apart from all other traffic.
@@ -45,7 +63,6 @@ class Transport {
   [[nodiscard]] virtual int ranks_on_host() const = 0;
   /// Several threads may use channels of this transport at once.
   [[nodiscard]] virtual bool threads_allowed() const = 0;
-  /// A channel's unfinished messages are abandoned when it is destroyed.
   [[nodiscard]] virtual std::unique_ptr<Channel> open() = 0;
 };
 

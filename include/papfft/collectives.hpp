@@ -52,6 +52,8 @@ struct CallArguments {
 struct CallStatistics {
   std::string_view algorithm;
   std::uint64_t bytes_sent = 0;  ///< by this rank
+  std::uint64_t bytes_staged =
+      0;  ///< received by way of the layer's memory instead of straight into the caller's
 };
 
 template <typename T>
@@ -131,6 +133,14 @@ class Collectives {
  protected:
   /// By the MPI library's own collective. @throws std::invalid_argument  there is none
   virtual void stock_call(const CallArguments& arguments);
+
+  /// A call's arguments, with the buffers' sizes checked. @throws std::invalid_argument
+  [[nodiscard]] CallArguments scatter_arguments(std::span<const std::byte> send, std::span<std::byte> recv,
+                                                std::size_t element_bytes, int root,
+                                                std::string_view algorithm) const;
+  [[nodiscard]] CallArguments gather_arguments(std::span<const std::byte> send, std::span<std::byte> recv,
+                                               std::size_t element_bytes, int root,
+                                               std::string_view algorithm) const;
 
   struct Impl;
   [[nodiscard]] Impl& impl() { return *impl_; }

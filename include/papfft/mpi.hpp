@@ -33,6 +33,12 @@ void mpi_bcast(Collectives& comm, void* buffer, int count, MPI_Datatype type, in
 void mpi_reduce(Collectives& comm, const void* sendbuf, void* recvbuf, int count, MPI_Datatype type,
                 MPI_Op op, int root, std::string_view algorithm);
 void mpi_stock_call(MPI_Comm comm, const CallArguments& arguments);
+[[nodiscard]] PersistentCall mpi_scatter_init(Session& session, const void* sendbuf, int sendcount,
+                                              MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                              MPI_Datatype recvtype, int root, std::string_view algorithm);
+[[nodiscard]] PersistentCall mpi_gather_init(Session& session, const void* sendbuf, int sendcount,
+                                             MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                             MPI_Datatype recvtype, int root, std::string_view algorithm);
 [[nodiscard]] Transport& as_transport(MpiTransport& transport);
 [[nodiscard]] MPI_Comm native(const MpiTransport& transport);
 }  // namespace detail

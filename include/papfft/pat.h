@@ -49,7 +49,8 @@ enum PAT_Error {
   PAT_ERR_STUCK = 7,     /* no progress for PAPFFT_STUCK_MS; the message says who waits for whom */
   PAT_ERR_MISMATCH = 8,  /* the ranks do not agree on a call's arguments (found with PAPFFT_CHECK=1) */
   PAT_ERR_MEMORY = 9,    /* out of memory; breaks the session */
-  PAT_ERR_INTERNAL = 10  /* a fault of this library; breaks the session */
+  PAT_ERR_INTERNAL = 10, /* a fault of this library; breaks the session */
+  PAT_ERR_STATE = 11     /* a persistent call out of turn; the message says what should have come first */
 };
 
 /* What a code means, in general. */
@@ -96,6 +97,40 @@ int PAT_Bcast_alg(const char* algorithm, void* buffer, int count, MPI_Datatype d
                   MPI_Comm comm) PAT_NOEXCEPT;
 int PAT_Reduce_alg(const char* algorithm, const void* sendbuf, void* recvbuf, int count,
                    MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) PAT_NOEXCEPT;
+
+/* A scatter or gather whose arguments are given once, as MPI-4's persistent collectives. From PAT_Start to PAT_Wait the
+ * receive buffer belongs to the library, so that what comes early lands there at once; PAT_Wait says that the caller has
+ * come and the send buffer is ready, and returns with the result:
+ *
+ *     PAT_Gather_init_alg("bsls", mine, n, MPI_DOUBLE, whole, n, MPI_DOUBLE, 0, MPI_COMM_WORLD, &gather);
+ *     for (i = 0; i < iterations; ++i) {
+ *       PAT_Start(&gather);
+ *       PAT_ProcessingStart(); ... PAT_Edge(0.5); ... PAT_ProcessingEnd();
+ *       PAT_Wait(&gather);
+ *     }
+ *     PAT_Request_free(&gather);
+ *
+ * All ranks start and wait alike, with no other PAT collective in between. Datatypes must be without gaps; MPI_IN_PLACE is
+ * as ever. Making and freeing are local. A request that has been started is dropped by freeing it, on all ranks or none;
+ * after PAT_Finalize it can only be freed. */
+typedef struct PAT_Request_object* PAT_Request;
+#define PAT_REQUEST_NULL ((PAT_Request)0)
+
+int PAT_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                     MPI_Datatype recvtype, int root, MPI_Comm comm, PAT_Request* request) PAT_NOEXCEPT;
+int PAT_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                    MPI_Datatype recvtype, int root, MPI_Comm comm, PAT_Request* request) PAT_NOEXCEPT;
+int PAT_Scatter_init_alg(const char* algorithm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                         void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                         PAT_Request* request) PAT_NOEXCEPT;
+int PAT_Gather_init_alg(const char* algorithm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                        void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                        PAT_Request* request) PAT_NOEXCEPT;
+/* Never waits. */
+int PAT_Start(PAT_Request* request) PAT_NOEXCEPT;
+int PAT_Wait(PAT_Request* request) PAT_NOEXCEPT;
+/* Leaves PAT_REQUEST_NULL there. Freeing PAT_REQUEST_NULL is an error. */
+int PAT_Request_free(PAT_Request* request) PAT_NOEXCEPT;
 
 #ifdef __cplusplus
 }

@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
+#include <span>
+#include <stdexcept>
+#include <string_view>
 
 #include "papfft/collectives.hpp"
 
@@ -28,9 +29,52 @@ struct SessionStatistics {
   std::int64_t planned = 0;      ///< calls whose order followed predicted arrivals
   std::int64_t begun_early = 0;  ///< calls of which something ran before the caller came
   std::int64_t clock_uncertainty_ns = 0;
+  std::int64_t predicted = 0;      ///< calls before which this rank's arrival was predicted
+  std::int64_t mean_error_ns = 0;  ///< mean |predicted - true arrival| of these
   /// Of the last call: predicted and true arrival of this rank, on rank 0's clock; nothing if there was no prediction.
   std::optional<std::int64_t> predicted_ns;
   std::int64_t arrived_ns = 0;
+};
+
+/// A session or a persistent call was used out of turn. Nothing has happened.
+class StateError : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+/// A scatter or gather whose arguments were given once, as MPI-4's persistent collectives: made by Session::scatter_init
+/// and gather_init. Between start() and wait() its `recv` belongs to the layer, so that what comes early lands there and
+/// not in staging; and the call need not have happened before to be expected. Per iteration:
+///
+///     gather.start();                // whole is free to be overwritten
+///     session.processing_start();
+///     ... compute mine, session.edge(0.5) ...
+///     session.processing_end();
+///     gather.wait();                 // mine is ready; then whole is
+///
+/// All ranks start and wait alike, and make no other collective call of the session in between. `send` and `recv` must
+/// live as long as the handle. Move-only; destroying it drops a call that has been started, on all ranks or on none.
+class PersistentCall {
+ public:
+  PersistentCall(PersistentCall&&) noexcept;
+  PersistentCall& operator=(PersistentCall&&) noexcept;
+  PersistentCall(const PersistentCall&) = delete;
+  PersistentCall& operator=(const PersistentCall&) = delete;
+  ~PersistentCall();
+
+  /// Never waits. @throws StateError  a call has been started already, or the session has been closed
+  void start();
+  /// Collective. @throws StateError  it has not been started, or the session has been closed; else as Collectives
+  void wait();
+  /// start() and wait(): nothing comes early.
+  void call();
+
+ private:
+  friend class Session;
+  struct Body;
+  explicit PersistentCall(std::unique_ptr<Body> body);
+  [[nodiscard]] Body& body() const;
+  std::unique_ptr<Body> body_;
 };
 
 /// Collectives that know when the ranks will come (the papers' PAT functions). Per iteration:
@@ -70,14 +114,37 @@ class Session : public Collectives {
   /// What "auto" means for an operation from now on. The same on all ranks. @throws std::invalid_argument unknown
   void use_algorithm(Operation operation, std::string_view algorithm);
 
+  /// @throws StateError  a persistent call has been started and not been waited for; else as Collectives
   void call(const CallArguments& arguments) override;
+
+  /// Arguments as scatter() and gather(). Local. @throws std::invalid_argument  as these, at once
+  template <Element T>
+  [[nodiscard]] PersistentCall scatter_init(std::span<const T> send, std::span<T> recv, int root,
+                                            std::string_view algorithm = "auto") {
+    return persistent(
+        scatter_arguments(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), root, algorithm));
+  }
+  template <Element T>
+  [[nodiscard]] PersistentCall gather_init(std::span<const T> send, std::span<T> recv, int root,
+                                           std::string_view algorithm = "auto") {
+    return persistent(
+        gather_arguments(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), root, algorithm));
+  }
 
   /// Now, on rank 0's clock.
   [[nodiscard]] std::int64_t now_ns() const;
   [[nodiscard]] SessionStatistics statistics() const;
 
  private:
+  friend class PersistentCall;
   struct State;
+
+  [[nodiscard]] PersistentCall persistent(const CallArguments& arguments);
+  void serve(const PersistentCall::Body* started, const CallArguments& arguments);
+  void expect_successor();
+  void begin_early(std::span<std::byte> recv);
+  void end_handles();
+
   std::unique_ptr<State> state_;
 };
 

@@ -210,6 +210,85 @@ static void test_misuse(void) {
   free(all);
 }
 
+/* Persistent calls: MPI's results, dropped ones, calls out of turn. */
+static void test_persistent(void) {
+  static const char* const gathers[] = {"auto", "bsls", "bcredit", "bsbn", "sls", "lin", "mpi"};
+  int* whole = numbers(kBlock * size, 1);
+  int* expected = numbers(kBlock * size, 2);
+  int* mine = numbers(kBlock, 3);
+  int* got = numbers(kBlock, 4);
+  PAT_Request gather = PAT_REQUEST_NULL;
+  PAT_Request scatter = PAT_REQUEST_NULL;
+  MPI_Datatype gaps;
+  int root = size - 1;
+  size_t a;
+  int i, k;
+  OK(PAT_Init_root(MPI_COMM_WORLD, root));
+  for (a = 0; a < sizeof(gathers) / sizeof(gathers[0]); ++a) {
+    OK(PAT_Gather_init_alg(gathers[a], mine, kBlock, MPI_INT, whole, kBlock, MPI_INT, root, MPI_COMM_WORLD,
+                           &gather));
+    for (i = 0; i < kIterations; ++i) {
+      OK(PAT_Start(&gather));
+      process(i);
+      for (k = 0; k < kBlock; ++k) mine[k] = rank * 1009 + i * 31 + k;
+      MPI_Gather(mine, kBlock, MPI_INT, expected, kBlock, MPI_INT, root, MPI_COMM_WORLD);
+      OK(PAT_Wait(&gather));
+      CHECK(rank != root || memcmp(whole, expected, sizeof(int) * (size_t)(kBlock * size)) == 0);
+    }
+    if (i % 2 == 0) OK(PAT_Start(&gather)); /* dropped by its end */
+    OK(PAT_Request_free(&gather));
+    CHECK(gather == PAT_REQUEST_NULL);
+  }
+  OK(PAT_UseAlg("scatter:bsln"));
+  OK(PAT_Scatter_init(whole, kBlock, MPI_INT, rank == root ? MPI_IN_PLACE : (void*)got, kBlock, MPI_INT, root,
+                      MPI_COMM_WORLD, &scatter));
+  OK(PAT_Gather_init(rank == root ? MPI_IN_PLACE : (void*)got, kBlock, MPI_INT, whole, kBlock, MPI_INT, root,
+                     MPI_COMM_WORLD, &gather));
+  for (i = 0; i < kIterations; ++i) {
+    OK(PAT_Start(&scatter));
+    for (k = 0; k < kBlock * size; ++k) whole[k] = expected[k] = i * 77 + k;
+    OK(PAT_Wait(&scatter));
+    CHECK(rank == root || memcmp(got, expected + kBlock * rank, sizeof(int) * kBlock) == 0);
+    OK(PAT_Start(&gather));
+    process(i);
+    OK(PAT_Wait(&gather));
+    CHECK(rank != root || memcmp(whole, expected, sizeof(int) * (size_t)(kBlock * size)) == 0);
+  }
+
+  CHECK(PAT_Wait(&gather) == PAT_ERR_STATE && message_has("started"));
+  OK(PAT_Start(&gather));
+  CHECK(PAT_Start(&gather) == PAT_ERR_STATE);
+  CHECK(PAT_Start(&scatter) == PAT_ERR_STATE && message_has("another"));
+  CHECK(PAT_Bcast(&k, 1, MPI_INT, 0, MPI_COMM_WORLD) == PAT_ERR_STATE);
+  OK(PAT_Wait(&gather));
+  OK(PAT_Request_free(&gather));
+  CHECK(PAT_Start(&gather) == PAT_ERR_ARGUMENT && PAT_Wait(NULL) == PAT_ERR_ARGUMENT);
+  CHECK(PAT_Request_free(&gather) == PAT_ERR_ARGUMENT);
+  CHECK(PAT_Gather_init(mine, kBlock, MPI_INT, whole, kBlock, MPI_INT, 0, MPI_COMM_WORLD, NULL) ==
+        PAT_ERR_ARGUMENT);
+  CHECK(PAT_Gather_init(mine, -1, MPI_INT, whole, -1, MPI_INT, 0, MPI_COMM_WORLD, &gather) ==
+        PAT_ERR_ARGUMENT);
+  CHECK(PAT_Gather_init_alg("magic", mine, 1, MPI_INT, whole, 1, MPI_INT, 0, MPI_COMM_WORLD, &gather) ==
+        PAT_ERR_ALGORITHM);
+  MPI_Type_vector(2, 1, 2, MPI_INT, &gaps);
+  MPI_Type_commit(&gaps);
+  CHECK(PAT_Gather_init(mine, 1, gaps, whole, 1, gaps, 0, MPI_COMM_WORLD, &gather) == PAT_ERR_ARGUMENT &&
+        message_has("gaps"));
+  MPI_Type_free(&gaps);
+  CHECK(gather == PAT_REQUEST_NULL);
+  OK(PAT_Start(&scatter));
+  OK(PAT_Finalize());
+  CHECK(PAT_Wait(&scatter) == PAT_ERR_NOT_OPEN);
+  OK(PAT_Init());
+  CHECK(PAT_Start(&scatter) == PAT_ERR_STATE && message_has("closed"));
+  OK(PAT_Request_free(&scatter));
+  OK(PAT_Finalize());
+  free(whole);
+  free(expected);
+  free(mine);
+  free(got);
+}
+
 /* The ranks disagree (run with PAPFFT_CHECK=1): every one is told, the session stays broken and can be ended. */
 static void test_mismatch(void) {
   int x = 0;
@@ -259,6 +338,8 @@ int main(int argc, char** argv) {
                {"results_single", test_results, MPI_THREAD_SERIALIZED},
                {"names", test_names, MPI_THREAD_MULTIPLE},
                {"misuse", test_misuse, MPI_THREAD_MULTIPLE},
+               {"persistent", test_persistent, MPI_THREAD_MULTIPLE},
+               {"persistent_single", test_persistent, MPI_THREAD_SERIALIZED},
                {"again", test_again, MPI_THREAD_MULTIPLE},
                {"mismatch", test_mismatch, MPI_THREAD_MULTIPLE},
                {"forgotten", test_forgotten, MPI_THREAD_MULTIPLE}};

@@ -4,8 +4,9 @@
 import json
 import os
 import re
+import subprocess
 
-from support import REPOSITORY, ProgramTest
+from support import PROGRAM, REPOSITORY, ProgramTest
 
 COMMANDS = ("transform", "spectrogram", "algorithms", "schedule", "info")
 
@@ -71,3 +72,23 @@ class CommandsTest(ProgramTest):
     def test_environment_is_overridden_by_the_command_line(self):
         text = self.text("info", "--wait", "yield", environment={"PAPFFT_WAIT": "nap"})
         self.assertRegex(text, r"--wait +yield +command line")
+
+
+class CompletionTest(ProgramTest):
+    def complete(self, *words):
+        script = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _papfft; printf "%s\\n" "${COMPREPLY[@]}"')
+        result = subprocess.run(["bash", "-c", script, "bash", REPOSITORY / "app" / "completion" / "papfft.bash", PROGRAM, *words],
+                                stdout=subprocess.PIPE, check=True, timeout=60)
+        return result.stdout.decode().split()
+
+    def test_algorithms_also_in_the_background(self):
+        self.assertEqual(self.complete("transform", "--gather", "bs"), ["bsls", "bsbn"])
+        self.assertEqual(self.complete("transform", "--scatter", "sl"), ["sln"])
+        self.assertIn("bcredit", self.complete("bench", "fft", "--gathers", ""))
+        names = self.complete("schedule", "--op", "gather", "--algorithm", "")
+        self.assertIn("sls", names)
+        self.assertNotIn("bsls", names)
+
+    def test_arrival_patterns(self):
+        patterns = self.complete("transform", "--delay", "")
+        self.assertLessEqual({"none", "uniform:", "late:", "k-late:", "trace:"}, set(patterns))

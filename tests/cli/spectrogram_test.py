@@ -52,6 +52,14 @@ class SpectrogramTest(ProgramTest):
             for ranks in (1, 3, 4):
                 self.assertEqual(self.output("spectrogram", file, ranks=ranks).tobytes(), alone)
 
+    def test_delays_and_arrival_aware_gathers_do_not_change_a_bit(self):
+        file = self.save("x.npy", noise(30011))
+        expected = self.output("spectrogram", file).tobytes()
+        for options in (("--delay", "uniform:5ms"), ("--gather", "bsls", "--delay", "root-late:20ms"),
+                        ("--gather", "bcredit", "--scatter", "bsln"), ("--gather", "sbn", "--delay", "late:1:5ms")):
+            with self.subTest(options):
+                self.assertEqual(self.output("spectrogram", file, *options, ranks=4).tobytes(), expected)
+
     def test_pictures_and_report(self):
         self.papfft("spectrogram", RECORDING, "-o", "s.png", "-o", "s.svg", "--log-frequency", "--json", "s.json", ranks=2)
         self.assertEqual(self.path("s.png").read_bytes()[:8], b"\x89PNG\r\n\x1a\n")

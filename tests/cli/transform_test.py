@@ -123,6 +123,63 @@ class TransformIsReproducibleTest(ProgramTest):
         self.assertEqual(len(results), 1)
 
 
+class TransformUnderDelaysTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.file = self.save("z.npy", complex_noise(12 * 480))
+        self.batch = ("--batch", "--length", 480)
+        self.expected = self.output("transform", self.file, *self.batch, ranks=4).tobytes()
+
+    def test_delays_do_not_change_a_bit(self):
+        for pattern in ("uniform:3ms", "late:3:5ms", "root-late:2ms"):
+            with self.subTest(pattern):
+                result = self.output("transform", self.file, *self.batch, "--delay", pattern, "--seed", 7, "--edge", 0.3, ranks=4)
+                self.assertEqual(result.tobytes(), self.expected)
+        alone, late = (self.output("transform", self.file, *self.batch, "--delay", d).tobytes() for d in ("none", "flat:2ms"))
+        self.assertEqual(alone, late)
+
+    def test_background_algorithms_do_not_change_a_bit(self):
+        registry = json.loads(self.papfft("algorithms", "--json").stdout)
+        for a in registry:
+            if a["op"] not in ("scatter", "gather", "bcast", "reduce"):
+                continue
+            with self.subTest(op=a["op"], algorithm="b" + a["algorithm"]):
+                result = self.output("transform", self.file, *self.batch, f"--{a['op']}", "b" + a["algorithm"], "--delay",
+                                     "uniform:2ms", ranks=4)
+                self.assertEqual(result.tobytes(), self.expected)
+
+    def test_one_vector_has_nothing_to_predict_from(self):
+        expected = self.output("transform", self.file, ranks=4).tobytes()
+        for gather in ("bsls", "bcredit", "sls"):
+            result = self.output("transform", self.file, "--gather", gather, "--delay", "last-late:5ms", ranks=4)
+            self.assertEqual(result.tobytes(), expected)
+
+    def test_report_says_what_the_session_did(self):
+        self.papfft("transform", self.file, *self.batch, "-o", "out.npy", "--gather", "bsls", "--delay", "uniform:4ms",
+                    "--json", "run.json", ranks=4)
+        report = json.loads(self.path("run.json").read_text())
+        arrivals = report["arrivals"]
+        self.assertEqual(arrivals["calls"], 2 * 12)  # a scatter and a gather for each vector
+        self.assertLessEqual(arrivals["planned"], 12)
+        self.assertLessEqual(arrivals["begun_early"], 2 * 12)
+        self.assertGreaterEqual(arrivals["prediction_error_ms"], 0)
+        self.assertNotIn("single_process_s", report)  # the delays are not the job's
+        text = self.papfft("transform", self.file, *self.batch, "-o", "out.npy", "--gather", "bsls", "--stats",
+                           ranks=4).stdout.decode()
+        self.assertRegex(text, r"of 24 scatters and gathers \d+ were planned by predicted arrivals, \d+ begun early")
+        self.assertRegex(text, r"background threads took [0-9.]+ % of a core")
+
+    def test_patterns_and_names_that_make_no_sense(self):
+        for arguments in (("--delay", "sometimes"), ("--delay", "uniform:soon"), ("--delay", "late:4:1ms"),
+                          ("--gather", "bnonsense"), ("--edge", "0")):
+            for ranks in (None, 4):
+                with self.subTest(arguments=arguments, ranks=ranks):
+                    result = run(command_line(("transform", self.file, "-o", "x.npy", *arguments), ranks), cwd=self.folder)
+                    self.assertEqual(result.returncode, 64)
+                    self.assertEqual(len(complaints(result.stderr)), 1)
+                    self.assertNotIn("x.npy", self.files())
+
+
 class FormatsTest(ProgramTest):
     """The same samples in every format in, the same spectrum in every format out."""
 

@@ -56,5 +56,33 @@ TEST(MpiSession, EveryAlgorithmInTheBackgroundEqualsMpi) {
   session.close();
 }
 
+TEST(MpiSession, PersistentCallsEqualMpi) {
+  Options options = Options::from_environment();
+  options.stuck_after = std::chrono::seconds(60);
+  MpiSession session(MPI_COMM_WORLD, options, SessionOptions{});
+  const int me = session.rank();
+  constexpr int n = 40000;
+  std::vector<int> mine(n);
+  std::vector<int> whole(me == 0 ? static_cast<std::size_t>(n * session.size()) : 0);
+  std::vector<int> expected = whole;
+  for (const char* algorithm : {"bsls", "bcredit", "bsbn", "blin", "sls", "mpi"}) {
+    PersistentCall gather = session.gather_init<int>(mine, whole, 0, algorithm);
+    for (int iteration = 0; iteration < 4; ++iteration) {
+      gather.start();
+      session.processing_start();
+      std::this_thread::sleep_for(std::chrono::milliseconds((me + iteration) % 4));
+      session.edge(0.5);
+      std::this_thread::sleep_for(std::chrono::milliseconds((me + iteration) % 4));
+      for (int i = 0; i < n; ++i) mine[static_cast<std::size_t>(i)] = me * 17 + i * (iteration + 1);
+      session.processing_end();
+      MPI_Gather(mine.data(), n, MPI_INT, expected.data(), n, MPI_INT, 0, MPI_COMM_WORLD);
+      gather.wait();
+      EXPECT_EQ(whole, expected) << algorithm;
+    }
+    PersistentCall dropped = session.gather_init<int>(mine, whole, 0, algorithm);
+    dropped.start();
+  }
+}
+
 }  // namespace
 }  // namespace papfft::comm

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "comm/schedule/registry.hpp"
@@ -209,6 +211,217 @@ TEST(Session, IsClosedByItsDestructorAlsoWithAnExpectedCallOpen) {
     Session session(transport, quick(), {});
     std::vector<int> all(session.rank() == 0 ? 300 : 0);
     for (int i = 0; i < 3; ++i) session.gather<int>(block(i, session.rank(), 100), all, 0, "bcredit");
+  });
+}
+
+TEST(Session, ChecksTheArgumentsOfCallsThatMayHaveBegunEarly) {
+  ThreadGroup(3).run([](Transport& transport) {
+    Options options = quick();
+    options.check_arguments = true;
+    Session session(transport, options, {});
+    for (int iteration = 0; iteration < 6; ++iteration) {
+      process(session, (session.rank() + iteration) % 3 * 4, iteration % 2 == 0);
+      std::vector<int> all(session.rank() == 0 ? 3 * 20000 : 0);
+      session.gather<int>(block(iteration, session.rank(), 20000), all, 0, "bsls");
+      if (session.rank() == 0) {
+        ASSERT_EQ(all, whole(iteration, 3, 20000));
+      }
+    }
+  });
+}
+
+/// Waits for what other threads count up; false after a time that only a fault can take.
+bool reaches(const std::atomic<int>& count, int goal) {
+  for (int ms = 0; count < goal; ++ms) {
+    if (ms > 20000) return false;
+    pause_ms(1);
+  }
+  return true;
+}
+
+TEST(PersistentCall, GivesTheResultsOfPlainCalls) {
+  for (const Case& c :
+       {Case{1, 10, 0, true}, Case{4, 20000, 3, true}, Case{5, 500, 0, true}, Case{3, 20000, 1, false}}) {
+    SCOPED_TRACE(std::to_string(c.ranks) + " ranks");
+    ThreadGroup(c.ranks, c.seed).run([&](Transport& transport) {
+      Session session(transport, quick(), {.root = 0, .background = c.background});
+      const int me = session.rank();
+      std::vector<int> mine(c.elements);
+      std::vector<int> all(me == 0 ? c.elements * static_cast<std::size_t>(c.ranks) : 0);
+      int iteration = 0;
+      for (const std::string& algorithm : names(Operation::gather)) {
+        PersistentCall gather = session.gather_init<int>(mine, all, 0, algorithm);
+        for (int repeat = 0; repeat < 3; ++repeat, ++iteration) {
+          gather.start();
+          process(session, (me * 5 + repeat) % 3);
+          std::ranges::copy(block(iteration, me, c.elements), mine.begin());
+          gather.wait();
+          if (me == 0) {
+            ASSERT_EQ(all, whole(iteration, c.ranks, c.elements)) << algorithm;
+          }
+          if (repeat == 1) session.barrier();
+        }
+      }
+      for (const std::string& algorithm : names(Operation::scatter)) {
+        PersistentCall scatter = session.scatter_init<int>(all, mine, 0, algorithm);
+        for (int repeat = 0; repeat < 3; ++repeat, ++iteration) {
+          scatter.start();
+          process(session, (me * 7 + repeat) % 3, me != 1);
+          if (me == 0) std::ranges::copy(whole(iteration, c.ranks, c.elements), all.begin());
+          scatter.wait();
+          ASSERT_EQ(mine, block(iteration, me, c.elements)) << algorithm;
+          // A plain call of the same kind between those of the handle.
+          std::vector<int> other(c.elements);
+          session.scatter<int>(all, other, 0, algorithm);
+          ASSERT_EQ(other, mine) << algorithm;
+        }
+        scatter.call();
+      }
+    });
+  }
+}
+
+TEST(PersistentCall, PutsEarlyGathersIntoTheRootsBuffer) {
+  for (const char* algorithm : {"bcredit", "bsls", "blin"}) {
+    SCOPED_TRACE(algorithm);
+    constexpr std::size_t n = 30000;
+    std::atomic<int> leaves_done{0};
+    ThreadGroup(4).run([&](Transport& transport) {
+      Session session(transport, quick(), {});
+      const int me = session.rank();
+      std::vector<int> mine = block(7, me, n);
+      std::vector<int> all(me == 0 ? 4 * n : 0);
+      PersistentCall gather = session.gather_init<int>(mine, all, 0, algorithm);
+      gather.start();  // the first call: there is no history that could announce it
+      session.processing_start();
+      session.edge(0.5);
+      if (me != 0) {
+        gather.wait();
+        ++leaves_done;
+        return session.close();
+      }
+      const std::vector<int> expected = whole(7, 4, n);
+      // What the leaves have sent is there before the root comes.
+      ASSERT_TRUE(reaches(leaves_done, 3));
+      EXPECT_TRUE(std::equal(all.begin() + n, all.end(), expected.begin() + n));
+      gather.wait();
+      EXPECT_EQ(all, expected);
+      EXPECT_EQ(session.last_call().bytes_staged, 0U);
+      EXPECT_EQ(session.statistics().begun_early, 1);
+      session.close();
+    });
+  }
+}
+
+TEST(PersistentCall, PutsEarlyScattersIntoTheLeavesBuffers) {
+  for (const char* algorithm : {"blin", "bsln", "bwin"}) {
+    SCOPED_TRACE(algorithm);
+    constexpr std::size_t n = 30000;
+    std::atomic<int> root_done{0};
+    ThreadGroup(4, 5).run([&](Transport& transport) {
+      Session session(transport, quick(), {});
+      const int me = session.rank();
+      std::vector<int> mine(n);
+      const std::vector<int> all = me == 0 ? whole(9, 4, n) : std::vector<int>{};
+      PersistentCall scatter = session.scatter_init<int>(all, mine, 0, algorithm);
+      scatter.start();
+      if (me != 0) {
+        ASSERT_TRUE(reaches(root_done, 1));
+        EXPECT_EQ(mine, block(9, me, n)) << "before this rank has come";
+      }
+      scatter.wait();
+      ++root_done;
+      EXPECT_EQ(mine, block(9, me, n));
+      EXPECT_EQ(session.last_call().bytes_staged, 0U);
+      EXPECT_EQ(session.statistics().begun_early, me == 0 ? 0 : 1);
+      session.close();
+    });
+  }
+}
+
+TEST(PersistentCall, PlainCallsStageWhatComesEarly) {
+  ThreadGroup(2).run([](Transport& transport) {
+    Session session(transport, quick(), {});
+    std::vector<int> all(session.rank() == 0 ? 2 * 30000 : 0);
+    std::uint64_t staged = 0;
+    for (int iteration = 0; iteration < 5; ++iteration) {
+      process(session, session.rank() == 0 ? 30 : 1);
+      session.gather<int>(block(iteration, session.rank(), 30000), all, 0, "bcredit");
+      staged += session.last_call().bytes_staged;
+    }
+    EXPECT_EQ(staged > 0, session.rank() == 0);
+  });
+}
+
+TEST(PersistentCall, CanBeDroppedAfterItsStart) {
+  ThreadGroup(3).run([](Transport& transport) {
+    Session session(transport, quick(), {});
+    constexpr std::size_t n = 20000;
+    for (int iteration = 0; iteration < 20; ++iteration) {
+      for (const char* algorithm : {"bsls", "bcredit", "bsbn", "blin"}) {
+        {
+          const std::vector<int> mine(n);
+          std::vector<int> all(session.rank() == 0 ? 3 * n : 0);
+          PersistentCall gather = session.gather_init<int>(mine, all, 0, algorithm);
+          gather.start();
+          if (iteration % 4 == 0) process(session, 2);
+        }  // its buffers are gone
+        std::vector<int> back(session.rank() == 0 ? 3 * n : 0);
+        session.gather<int>(block(iteration, session.rank(), n), back, 0, algorithm);
+        if (session.rank() == 0) {
+          ASSERT_EQ(back, whole(iteration, 3, n)) << algorithm;
+        }
+      }
+    }
+  });
+}
+
+TEST(PersistentCall, OutlivesItsSession) {
+  ThreadGroup(2).run([](Transport& transport) {
+    const std::vector<int> mine(100);
+    std::vector<int> all(transport.rank() == 0 ? 200 : 0);
+    std::optional<PersistentCall> started;
+    std::optional<PersistentCall> idle;
+    {
+      Session session(transport, quick(), {});
+      started = session.gather_init<int>(mine, all, 0, "bcredit");
+      idle = session.gather_init<int>(mine, all, 0);
+      started->start();
+    }
+    EXPECT_THROW(started->wait(), StateError);
+    EXPECT_THROW(idle->start(), StateError);
+  });
+}
+
+TEST(PersistentCall, RefusesCallsOutOfTurnAndNonsense) {
+  ThreadGroup(2).run([](Transport& transport) {
+    Session session(transport, quick(), {});
+    const std::vector<int> mine(100, session.rank());
+    std::vector<int> all(session.rank() == 0 ? 200 : 0);
+    std::vector<int> small(50);
+    EXPECT_THROW((void)session.gather_init<int>(mine, all, 2), std::invalid_argument);
+    EXPECT_THROW((void)session.gather_init<int>(mine, all, 0, "magic"), std::invalid_argument);
+    if (session.rank() == 0) {
+      EXPECT_THROW((void)session.gather_init<int>(mine, small, 0), std::invalid_argument);
+    }
+    PersistentCall gather = session.gather_init<int>(mine, all, 0, "bcredit");
+    PersistentCall other = session.gather_init<int>(mine, all, 0, "bsls");
+    EXPECT_THROW(gather.wait(), StateError);
+    gather.start();
+    EXPECT_THROW(gather.start(), StateError);
+    EXPECT_THROW(other.start(), StateError);
+    EXPECT_THROW(other.wait(), StateError);
+    EXPECT_THROW(session.gather<int>(mine, all, 0), StateError);
+    PersistentCall moved = std::move(gather);
+    EXPECT_THROW(gather.start(), StateError);  // NOLINT(bugprone-use-after-move): that is what is tested
+    moved.wait();
+    EXPECT_THROW(moved.wait(), StateError);
+    other.call();
+    if (session.rank() == 0) {
+      EXPECT_EQ(all[150], 1);
+    }
+    session.close();
+    EXPECT_THROW(moved.start(), StateError);
   });
 }
 

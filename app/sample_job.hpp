@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// What the jobs on samples have in common: transform, spectrogram.
+#pragma once
+#include <fmt/format.h>
+
+#include <complex>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/input_options.hpp"
+#include "app/io/atomic_file.hpp"
+#include "app/io/writer.hpp"
+#include "app/job.hpp"
+#include "app/job_options.hpp"
+#include "app/report/plot.hpp"
+#include "app/run_report.hpp"
+
+namespace papfft::app {
+
+/// Samples of either kind; one of the two is empty.
+template <typename T>
+struct Samples {
+  std::vector<T> real;
+  std::vector<std::complex<T>> complex;
+};
+
+/// At the root, before long work: can the outputs be written, and do the delays name ranks that there are? Then opens the
+/// input. @throws io::OutputError, io::DataError, UsageError, std::invalid_argument
+[[nodiscard]] inline std::unique_ptr<io::Source> open_checked(const InputOptions& input,
+                                                              const JobOptions& job, int ranks) {
+  input.check_outputs();
+  if (!job.json.empty()) io::check_writable(job.json);
+  (void)job.arrivals.pattern().delay_ns(0, 0, ranks, 0);
+  return input.open();
+}
+
+/// Reads everything, timed as "read"; says on stderr how many samples are not finite.
+template <typename T>
+[[nodiscard]] Samples<T> read_samples(io::Source& source, bool as_complex, RunReport& report) {
+  Samples<T> samples;
+  const auto read = [&]<typename Sample>(std::vector<Sample>& to) {
+    to = io::read_all<Sample>(source);
+    report.non_finite = io::count_non_finite<Sample>(to);
+  };
+  timed(report, "read", [&] {
+    if (as_complex) {
+      read(samples.complex);
+    } else {
+      read(samples.real);
+    }
+  });
+  if (report.non_finite > 0) {
+    fmt::print(stderr, "papfft: note: {} of the samples in {} are not finite\n", report.non_finite,
+               source.name());
+  }
+  return samples;
+}
+
+/// @param plot  a report::LinePlot or HeatMap; its title is the input's name. @throws io::OutputError
+template <typename Plot>
+void write_picture(const std::string& path, const Plot& plot, const InputOptions& input) {
+  const report::Format format =
+      io::format_of(path) == io::OutputFormat::png ? report::Format::png : report::Format::svg;
+  io::AtomicFile file(path);
+  file.write(
+      report::draw(plot, {.title = std::filesystem::path(input.in).filename().string()}, format).bytes);
+  file.commit();
+}
+
+/// Runs JobOf<float or double>(job, options).run() on every rank. @return the exit code
+template <template <typename> class JobOf, typename Options>
+[[nodiscard]] int run_sample_job(const Options& options) {
+  return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
+    options.job.apply_threads(job.comm().ranks_on_host());
+    if (options.io.precision == "float") {
+      JobOf<float>(job, options).run();
+    } else {
+      JobOf<double>(job, options).run();
+    }
+  });
+}
+
+}  // namespace papfft::app

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "comm/transport/mpi_transport.hpp"
+
+namespace papfft::comm {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+void wait_for_one(Channel& channel) {
+  std::vector<int> ended;
+  while (ended.empty()) channel.poll(ended);
+}
+
+void barrier() { MPI_Barrier(MPI_COMM_WORLD); }
+
+TEST(MpiTransport, AnAbandonedSendMayBeTakenLater) {
+  std::optional<MpiTransport> transport(MPI_COMM_WORLD);
+  const int me = transport->rank();
+  constexpr std::size_t kRendezvous = std::size_t{1} << 22U;
+  std::weak_ptr<Bytes> sent;
+  if (me == 0 && transport->size() > 1) {
+    auto memory = std::make_shared<Bytes>(kRendezvous, std::byte{42});
+    const std::unique_ptr<Channel> channel = transport->open();
+    (void)channel->isend(1, 7, *memory);
+    channel->keep(memory);
+    sent = memory;
+  }
+  if (me == 0 && transport->size() > 1) {
+    EXPECT_FALSE(sent.expired()) << "nobody has taken it, so MPI still reads it";
+  }
+  // Were it freed, this would be where it was.
+  const Bytes other(kRendezvous, std::byte{13});
+  barrier();
+  if (me == 1) {
+    Bytes got(kRendezvous);
+    const std::unique_ptr<Channel> channel = transport->open();
+    (void)channel->irecv(0, 7, got);
+    wait_for_one(*channel);
+    EXPECT_EQ(std::ranges::count(got, std::byte{42}), static_cast<std::ptrdiff_t>(got.size()));
+  }
+  barrier();
+  transport.reset();
+  EXPECT_TRUE(sent.expired()) << "it has ended, and is kept no longer";
+}
+
+TEST(MpiTransport, AnAbandonedReceiveTakesNothing) {
+  MpiTransport transport(MPI_COMM_WORLD);
+  const int me = transport.rank();
+  const bool pair = transport.size() > 1 && me < 2;
+  Bytes lost(64, std::byte{1});
+  if (pair && me == 1) {
+    const std::unique_ptr<Channel> channel = transport.open();
+    (void)channel->irecv(0, 3, lost);
+  }
+  barrier();
+  if (pair) {
+    const std::unique_ptr<Channel> channel = transport.open();
+    Bytes data(64, std::byte{5});
+    (void)(me == 0 ? channel->isend(1, 3, data) : channel->irecv(0, 3, data));
+    wait_for_one(*channel);
+    EXPECT_EQ(data.back(), std::byte{5});
+  }
+  EXPECT_EQ(std::ranges::count(lost, std::byte{1}), 64);
+  barrier();
+}
+
+}  // namespace
+}  // namespace papfft::comm
