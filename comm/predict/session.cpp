@@ -47,6 +47,8 @@ class EarlyRun final : public BackgroundTask {
       std::optional<Decision> decision = decision_ ? decision_() : Decision{};
       if (!decision) return false;
       execution_ = make_(std::move(decision->arrival_ns));
+      any_ = execution_->step();  // posts what can be posted; nobody answers at once
+      return any_;
     }
     const bool any = execution_->step();
     if (any) {
@@ -67,7 +69,7 @@ class EarlyRun final : public BackgroundTask {
   [[nodiscard]] bool any() const { return any_; }
 
  private:
-  static constexpr auto kActive = milliseconds(10);  // after a message others are likely
+  static constexpr auto kActive = milliseconds(4);  // after a message others are likely
   static constexpr auto kLazy = milliseconds(1);
   Make make_;
   Ask decision_;
@@ -284,6 +286,11 @@ void Session::serve(const PersistentCall::Body* started, const CallArguments& ar
       s.statistics.begun_early += expected->run->any() ? 1 : 0;
     }
   }
+  s.successors[s.last_call] = started == nullptr ? std::optional(planned) : std::nullopt;
+  s.last_call = planned.signature.text();
+  // What the successor can do without its caller runs beside this call already: a root that still scatters gathers from
+  // those that have their part. The successor that is the same operation would find nobody there.
+  const bool beside = expect_successor(iteration + 1, arguments.operation);
   if (planned.choice.algorithm == nullptr) {
     stock_call(arguments);
     x.last = {.algorithm = "mpi"};
@@ -304,25 +311,30 @@ void Session::serve(const PersistentCall::Body* started, const CallArguments& ar
   s.predictor.leave();
   ++s.statistics.calls;
 
-  const std::string now = planned.signature.text();
-  s.successors[s.last_call] = started == nullptr ? std::optional(planned) : std::nullopt;
-  s.last_call = now;
-  expect_successor();
+  if (!beside) (void)expect_successor(iteration + 1, std::nullopt);
 }
 
 /// What came after this call the last time is expected next.
-void Session::expect_successor() {
+/// @param iteration  of the successor
+/// @param but_not    an operation that is not to be begun yet
+/// @return whether that is settled
+bool Session::expect_successor(std::int64_t iteration, std::optional<Operation> but_not) {
   State& s = *state_;
   const auto next = s.successors.find(s.last_call);
-  if (next == s.successors.end() || !next->second) return;
+  if (next == s.successors.end() || !next->second) return true;
+  if (but_not && static_cast<Operation>(next->second->signature.operation) == *but_not) return false;
   s.expected.emplace(ExpectedCall{
       .plan = *next->second, .instance = instance_of(impl().calls, CallKind::expected), .run = nullptr});
   // The operation of a reduction is the caller's, and not known yet.
-  if (!is_reduction(static_cast<Operation>(s.expected->plan.signature.operation))) begin_early({});
+  if (!is_reduction(static_cast<Operation>(s.expected->plan.signature.operation))) {
+    begin_early({}, iteration);
+  }
+  return true;
 }
 
-/// @param recv  where the caller wants the result of what is expected; without data: not known yet
-void Session::begin_early(std::span<std::byte> recv) {
+/// @param recv       where the caller wants the result of what is expected; without data: not known yet
+/// @param iteration  of the call
+void Session::begin_early(std::span<std::byte> recv, std::int64_t iteration) {
   State& s = *state_;
   Impl& x = impl();
   const PlannedCall plan = s.expected->plan;
@@ -330,7 +342,7 @@ void Session::begin_early(std::span<std::byte> recv) {
   EarlyRun::Ask ask;
   if (s.use_of(plan) != ArrivalUse::none) {
     // The exchange polls when something has been reported from here; a rank without a processing phase never does.
-    ask = [&s, iteration = s.predictor.iteration()] {
+    ask = [&s, iteration] {
       (void)s.exchange.step();
       return s.exchange.decision(iteration);
     };
@@ -381,7 +393,7 @@ void PersistentCall::start() {
   s.started = &b;
   s.expected.emplace(ExpectedCall{
       .plan = plan, .instance = instance_of(session.impl().calls++, CallKind::started), .run = nullptr});
-  session.begin_early(b.arguments.recv);
+  session.begin_early(b.arguments.recv, s.predictor.iteration());
 }
 
 void PersistentCall::wait() {

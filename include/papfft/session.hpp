@@ -141,8 +141,8 @@ class Session : public Collectives {
 
   [[nodiscard]] PersistentCall persistent(const CallArguments& arguments);
   void serve(const PersistentCall::Body* started, const CallArguments& arguments);
-  void expect_successor();
-  void begin_early(std::span<std::byte> recv);
+  bool expect_successor(std::int64_t iteration, std::optional<Operation> but_not);
+  void begin_early(std::span<std::byte> recv, std::int64_t iteration);
   void end_handles();
 
   std::unique_ptr<State> state_;
