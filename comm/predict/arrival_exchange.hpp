@@ -29,9 +29,9 @@ class ArrivalExchange final : public BackgroundTask {
  public:
   struct Settings {
     /// A full set of predictions is decided so long before the first predicted arrival.
-    std::chrono::nanoseconds lead = std::chrono::milliseconds(1);
+    std::chrono::nanoseconds lead = std::chrono::milliseconds(3);
     /// How often messages are looked for when none is expected soon.
-    std::chrono::nanoseconds lazy_poll = std::chrono::milliseconds(1);
+    std::chrono::nanoseconds lazy_poll = std::chrono::milliseconds(3);
   };
 
   /// @param reference_now  the synchronised clock, ns; called by any thread. Only the decider looks at it.

@@ -40,7 +40,7 @@ class Background {
     /// For so long at most steps follow each other without a nap, and only while they get on.
     std::chrono::nanoseconds longest_spin = std::chrono::microseconds(100);
     /// A task that is due so soon is stepped with those that are due now: waking up costs more than stepping.
-    std::chrono::nanoseconds together = std::chrono::microseconds(300);
+    std::chrono::nanoseconds together = std::chrono::milliseconds(1);
   };
 
   Background() : Background(Settings{}) {}

@@ -61,7 +61,8 @@ class EarlyRun final : public BackgroundTask {
   [[nodiscard]] Clock::time_point due() const override {
     const std::lock_guard lock(mutex_);
     const auto now = Clock::now();
-    return now < active_until_ ? now : now + kLazy;
+    if (now < active_until_) return now;
+    return now + (active_until_ == Clock::time_point{} ? kQuiet : kLazy);
   }
 
   /// Once it is no longer stepped. @return nullptr if it has not begun.
@@ -70,7 +71,8 @@ class EarlyRun final : public BackgroundTask {
 
  private:
   static constexpr auto kActive = milliseconds(4);  // after a message others are likely
-  static constexpr auto kLazy = milliseconds(1);
+  static constexpr auto kLazy = milliseconds(1);    // some have come, the others will
+  static constexpr auto kQuiet = milliseconds(3);   // nobody has come yet
   Make make_;
   Ask decision_;
   mutable std::mutex mutex_;
