@@ -25,6 +25,7 @@
 // Time  O(rounds G N/256 log P) at worst.   Memory  2 bits per rank and segment, and O(P): P columns and P nodes, each of 64
 // bits or a multiple of 256.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
 #include <utility>
@@ -60,15 +61,16 @@ PAPFFT_INLINE int lowest(const Bits256& bits) {
 }
 
 /// Rows of as many bits as there are segments.
-template <typename Bits>
+/// @tparam kBlocks  of which a row consists; 0: any number
+template <typename Bits, int kBlocks>
 class BitRows {
  public:
   BitRows(int rows, int bits)
-      : blocks_((bits + kBits - 1) / kBits), data_(idx(rows) * idx(blocks_), Bits{}) {}
+      : blocks_((bits + kBits - 1) / kBits), data_(idx(rows) * idx(blocks()), Bits{}) {}
 
-  [[nodiscard]] PAPFFT_INLINE int blocks() const { return blocks_; }
-  [[nodiscard]] PAPFFT_INLINE Bits* row(int r) { return data_.data() + idx(r) * idx(blocks_); }
-  [[nodiscard]] PAPFFT_INLINE const Bits* row(int r) const { return data_.data() + idx(r) * idx(blocks_); }
+  [[nodiscard]] PAPFFT_INLINE int blocks() const { return kBlocks > 0 ? kBlocks : blocks_; }
+  [[nodiscard]] PAPFFT_INLINE Bits* row(int r) { return data_.data() + idx(r) * idx(blocks()); }
+  [[nodiscard]] PAPFFT_INLINE const Bits* row(int r) const { return data_.data() + idx(r) * idx(blocks()); }
   [[nodiscard]] PAPFFT_INLINE bool test(int r, int bit) const {
     return (words(r)[bit / 64] >> (static_cast<unsigned>(bit) % 64) & 1U) != 0;
   }
@@ -90,8 +92,14 @@ class BitRows {
   std::vector<Bits> data_;
 };
 
+/// What a rank gets in a round; no sender: nothing.
+struct Choice {
+  int segment = -1;
+  int sender = -1;
+};
+
 /// What each rank holds, and who may still send what. Ranks go by their positions 0 .. P-1.
-template <typename Bits>
+template <typename Bits, int kBlocks>
 class SegmentTree {
  public:
   SegmentTree(int positions, int segments)
@@ -161,8 +169,37 @@ class SegmentTree {
     }
   }
 
-  /// The smallest segment that may be sent, and that the rank itself holds unless it takes any; or -1. It may be the
-  /// only one that has it.
+  /// The smallest segment that another rank may send, and that the receiver itself holds unless it takes any; of those
+  /// that may send it the first from position `start` on, around the end.
+  [[nodiscard]] PAPFFT_INLINE Choice choose(int receiver, bool takes_any, int start) const {
+    int segment = first_segment(receiver, takes_any);
+    if (segment < 0) return {};
+    int sender = first_sender(segment, start, receiver);
+    if (sender < 0) {  // the receiver is the only one that has it
+      segment = first_segment_of_others(receiver, takes_any);
+      if (segment < 0) return {};
+      sender = first_sender(segment, start, receiver);
+    }
+    return {segment, sender};
+  }
+
+ private:
+  static constexpr int kBits = 8 * static_cast<int>(sizeof(Bits));
+
+  /// The tree is a heap: 1 is the root, 2k and 2k+1 are below k, and pairs_ .. 2 pairs_ - 1 are leaves. Those of the
+  /// deepest level come first from left to right.
+  [[nodiscard]] PAPFFT_INLINE int leaf(int position) const {
+    const int node = position / 2 + deepest_;
+    return node < 2 * pairs_ ? node : node - pairs_;
+  }
+  [[nodiscard]] PAPFFT_INLINE int first_of_leaf(int node) const {
+    return 2 * (node < deepest_ ? node + pairs_ - deepest_ : node - deepest_);
+  }
+  [[nodiscard]] PAPFFT_INLINE bool sends(int position, int segment) const {
+    return may_send(position) && columns_.test(position, segment);
+  }
+
+  /// Or -1. The rank may be the only one that has it.
   [[nodiscard]] PAPFFT_INLINE int first_segment(int position, bool takes_any) const {
     const Bits* all = unions_.row(1);
     const Bits* column = columns_.row(position);
@@ -194,22 +231,6 @@ class SegmentTree {
     found = sender_from(0, segment);
     if (found >= 0 && found == except) found = sender_from(except + 1, segment);
     return found;
-  }
-
- private:
-  static constexpr int kBits = 8 * static_cast<int>(sizeof(Bits));
-
-  /// The tree is a heap: 1 is the root, 2k and 2k+1 are below k, and pairs_ .. 2 pairs_ - 1 are leaves. Those of the
-  /// deepest level come first from left to right.
-  [[nodiscard]] PAPFFT_INLINE int leaf(int position) const {
-    const int node = position / 2 + deepest_;
-    return node < 2 * pairs_ ? node : node - pairs_;
-  }
-  [[nodiscard]] PAPFFT_INLINE int first_of_leaf(int node) const {
-    return 2 * (node < deepest_ ? node + pairs_ - deepest_ : node - deepest_);
-  }
-  [[nodiscard]] PAPFFT_INLINE bool sends(int position, int segment) const {
-    return may_send(position) && columns_.test(position, segment);
   }
 
   /// @param left, right  may be null: the empty set. @return whether it changed
@@ -246,12 +267,63 @@ class SegmentTree {
   int segments_;
   int pairs_;    ///< leaves
   int deepest_;  ///< first node of the deepest level
-  BitRows<Bits> columns_;
-  BitRows<Bits> unions_;
+  BitRows<Bits, kBlocks> columns_;
+  BitRows<Bits, kBlocks> unions_;
   std::vector<char> sends_;  ///< a last rank without partner has one that never sends
 };
 
-template <typename Bits>
+/// The same for up to 64 ranks and segments, where all holders of a segment are one word and need no tree.
+class WordTable {
+ public:
+  WordTable(int /*positions*/, int segments)
+      : all_segments_(~std::uint64_t{0} >> (64U - static_cast<unsigned>(segments))) {}
+
+  [[nodiscard]] PAPFFT_INLINE bool holds(int position, int segment) const {
+    return (columns_[idx(position)] & bit(segment)) != 0;
+  }
+  PAPFFT_INLINE void join(int position) {
+    columns_[idx(position)] = all_segments_;
+    for (std::uint64_t& row : rows_) row |= bit(position);
+    enter(position);
+  }
+  PAPFFT_INLINE void enter(int position) {
+    senders_ |= bit(position);
+    sendable_ = all_segments_;
+  }
+  PAPFFT_INLINE void leave(int position) { senders_ &= ~bit(position); }
+  PAPFFT_INLINE void add(int position, int segment) {
+    columns_[idx(position)] |= bit(segment);
+    rows_[idx(segment)] |= bit(position);
+  }
+  PAPFFT_INLINE void drop(int position, int segment) {
+    columns_[idx(position)] &= ~bit(segment);
+    rows_[idx(segment)] &= ~bit(position);
+  }
+
+  [[nodiscard]] PAPFFT_INLINE Choice choose(int receiver, bool takes_any, int start) {
+    std::uint64_t segments = takes_any ? sendable_ : sendable_ & columns_[idx(receiver)];
+    for (; segments != 0; segments &= segments - 1) {
+      const int segment = std::countr_zero(segments);
+      const std::uint64_t senders = rows_[idx(segment)] & senders_;
+      if (senders == 0) sendable_ &= ~bit(segment);  // nobody else need look in this round
+      const std::uint64_t others = senders & ~bit(receiver);
+      if (others != 0) return {segment, (start + std::countr_zero(std::rotr(others, start))) % 64};
+    }
+    return {};
+  }
+
+ private:
+  PAPFFT_INLINE static std::uint64_t bit(int i) { return std::uint64_t{1} << static_cast<unsigned>(i); }
+
+  std::uint64_t all_segments_;
+  std::array<std::uint64_t, 64> columns_{};  ///< what each rank holds
+  std::array<std::uint64_t, 64> rows_{};     ///< who holds each segment
+  std::uint64_t senders_ = 0;                ///< ranks that may send
+  std::uint64_t sendable_ = 0;               ///< without those segments that are known to have no sender left
+};
+
+/// @tparam Table  SegmentTree or WordTable
+template <typename Table>
 class Planner {
  public:
   Planner(const Request& request, const TransferSink& sink) : Planner(request, round_times(request), sink) {}
@@ -259,7 +331,7 @@ class Planner {
   PAPFFT_INLINE void run() {
     while (unfinished_ > 0) {
       for (const int newcomer : active_.begin_round()) {
-        tree_.join(newcomer);
+        table_.join(newcomer);
         root_is_there_ = root_is_there_ || newcomer == root_;
       }
       const std::span<const int> group = active_.members();
@@ -283,7 +355,7 @@ class Planner {
         rank_at_(std::move(rank_at)),
         root_(static_cast<int>(std::ranges::find(rank_at_, request.root) - rank_at_.begin())),
         active_(at_positions(times, rank_at_)),
-        tree_(request.ranks, request.segments),
+        table_(request.ranks, request.segments),
         left_(idx(request.ranks), request.segments),
         unfinished_(request.ranks - 1) {
     transfers_.reserve(idx(request.ranks));
@@ -293,8 +365,8 @@ class Planner {
   static std::vector<Rank> by_phase(const RoundTimes& times) {
     std::vector<Rank> ranks(times.arrival_ns.size());
     std::iota(ranks.begin(), ranks.end(), 0);
-    const auto phase = [&](Rank r) { return times.arrival_ns[idx(r)] % times.round_ns; };
-    std::ranges::stable_sort(ranks, {}, phase);
+    std::ranges::sort(ranks, {},
+                      [&](Rank r) { return std::pair(times.arrival_ns[idx(r)] % times.round_ns, r); });
     return ranks;
   }
 
@@ -307,32 +379,26 @@ class Planner {
   }
 
   PAPFFT_INLINE void receive(int receiver, bool is_head) {
-    int segment = tree_.first_segment(receiver, is_head);
-    if (segment < 0) return;
-    int sender = tree_.first_sender(segment, first_, receiver);
-    if (sender < 0) {
-      segment = tree_.first_segment_of_others(receiver, is_head);
-      if (segment < 0) return;
-      sender = tree_.first_sender(segment, first_, receiver);
-    }
-    const bool combine = tree_.holds(receiver, segment);
+    const auto [segment, sender] = table_.choose(receiver, is_head, first_);
+    if (sender < 0) return;
+    const bool combine = table_.holds(receiver, segment);
     transfers_.push_back(
         {.round = active_.round(), .from = sender, .to = receiver, .segment = segment, .combine = combine});
-    tree_.leave(sender);
-    tree_.drop(sender, segment);
+    table_.leave(sender);
+    table_.drop(sender, segment);
     --left_[idx(sender)];
     if (combine) {
-      tree_.drop(receiver, segment);  // P': back at the end of the round
+      table_.drop(receiver, segment);  // P': back at the end of the round
     } else {
       ++left_[idx(receiver)];
     }
   }
 
   PAPFFT_INLINE void end_round() {
-    for (Transfer& transfer : transfers_) tree_.add(transfer.to, transfer.segment);
+    for (Transfer& transfer : transfers_) table_.add(transfer.to, transfer.segment);
     for (Transfer& transfer : transfers_) {
       const int sender = transfer.from;
-      tree_.enter(sender);
+      table_.enter(sender);
       if (left_[idx(sender)] == 0 && sender != root_) --unfinished_;
       transfer.from = rank_at_[idx(transfer.from)];
       transfer.to = rank_at_[idx(transfer.to)];
@@ -346,7 +412,7 @@ class Planner {
   std::vector<Rank> rank_at_;  ///< by position
   int root_;                   ///< position
   ActiveRanks active_;         ///< positions
-  SegmentTree<Bits> tree_;
+  Table table_;
   std::vector<int> left_;  ///< segments that a position holds
   int unfinished_;         ///< ranks other than the root that hold any
   bool root_is_there_ = false;
@@ -354,15 +420,26 @@ class Planner {
   std::vector<Transfer> transfers_;  ///< of this round, of positions until it ends
 };
 
-template <typename Bits>
-[[gnu::target("avx2")]] void plan_avx2(const Request& request, const TransferSink& sink) {
-  Planner<Bits>(request, sink).run();
+PAPFFT_INLINE void plan_by_size(const Request& request, const TransferSink& sink) {
+  const int n = request.segments;
+  if (n <= 64 && request.ranks <= 64) return Planner<WordTable>(request, sink).run();
+  if (n <= 64) return Planner<SegmentTree<Bits64, 1>>(request, sink).run();
+  if (n <= 256) return Planner<SegmentTree<Bits256, 1>>(request, sink).run();
+  if (n <= 512) return Planner<SegmentTree<Bits256, 2>>(request, sink).run();
+  Planner<SegmentTree<Bits256, 0>>(request, sink).run();
 }
 
-template <typename Bits>
-void plan_portable(const Request& request, const TransferSink& sink) {
-  Planner<Bits>(request, sink).run();
+void plan_portable(const Request& request, const TransferSink& sink) { plan_by_size(request, sink); }
+
+#if defined(__x86_64__)
+[[gnu::target("avx2,bmi")]] void plan_avx2(const Request& request, const TransferSink& sink) {
+  plan_by_size(request, sink);
 }
+bool has_avx2() { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi") != 0; }
+#else
+void plan_avx2(const Request& request, const TransferSink& sink) { plan_portable(request, sink); }
+bool has_avx2() { return false; }
+#endif
 
 void plan(const Request& request, const TransferSink& sink) {
   plan_clairvoyant(request, sink, BitWidth::widest);
@@ -370,20 +447,11 @@ void plan(const Request& request, const TransferSink& sink) {
 
 }  // namespace
 
-bool supports(BitWidth width) {
-#if defined(__x86_64__)
-  return width != BitWidth::avx2 || __builtin_cpu_supports("avx2");
-#else
-  return width != BitWidth::avx2;
-#endif
-}
+bool supports(BitWidth width) { return width != BitWidth::avx2 || has_avx2(); }
 
 void plan_clairvoyant(const Request& request, const TransferSink& sink, BitWidth width) {
-  if (request.segments <= 64) return plan_portable<Bits64>(request, sink);  // one word each
-#if defined(__x86_64__)
-  if (width != BitWidth::portable && supports(BitWidth::avx2)) return plan_avx2<Bits256>(request, sink);
-#endif
-  plan_portable<Bits256>(request, sink);
+  const bool wide = width != BitWidth::portable && has_avx2();
+  wide ? plan_avx2(request, sink) : plan_portable(request, sink);
 }
 
 const Algorithm reduce_clv{
