@@ -77,7 +77,7 @@ struct ScheduleRow {
   int segments = 0;
   std::string pattern;
   std::vector<double> time_us;
-  std::size_t memory_bytes = 0;  ///< the most of all instances
+  std::size_t memory_bytes = 0;  ///< at most at a time, for the first instance
 };
 
 class ScheduleBench {
@@ -118,11 +118,10 @@ class ScheduleBench {
 
  private:
   static void measure(ScheduleRow& row, const comm::Request& request, bool is_first) {
-    if (is_first) (void)plan_us(row, request);  // warm: the code, and the pages of memory
-    {
+    if (is_first) {  // warms the code and the pages of memory, too
       const HeapMeter meter;
-      (void)comm::make_rank_schedule(*row.algorithm, request, request.root);
-      row.memory_bytes = std::max(row.memory_bytes, meter.peak_bytes());
+      (void)plan_us(row, request);
+      row.memory_bytes = meter.peak_bytes();
     }
     row.time_us.push_back(plan_us(row, request));
   }
