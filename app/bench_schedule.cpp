@@ -77,7 +77,7 @@ struct ScheduleRow {
   int segments = 0;
   std::string pattern;
   std::vector<double> time_us;
-  std::size_t memory_bytes = 0;  ///< at most at a time, for the first instance
+  std::size_t memory_bytes = 0;  ///< for planning the first instance
 };
 
 class ScheduleBench {
@@ -118,12 +118,22 @@ class ScheduleBench {
 
  private:
   static void measure(ScheduleRow& row, const comm::Request& request, bool is_first) {
-    if (is_first) {  // warms the code and the pages of memory, too
-      const HeapMeter meter;
-      (void)plan_us(row, request);
-      row.memory_bytes = meter.peak_bytes();
+    if (is_first) {
+      row.memory_bytes = planning_bytes(*row.algorithm, request);
+      (void)plan_us(row, request);  // warms the code and the pages of memory
     }
     row.time_us.push_back(plan_us(row, request));
+  }
+
+  /// At most at a time; without the resulting program where the planner hands it out piece by piece.
+  static std::size_t planning_bytes(const comm::Algorithm& algorithm, const comm::Request& request) {
+    const HeapMeter meter;
+    if (algorithm.transfers != nullptr) {
+      algorithm.transfers(request, [](std::span<const comm::Transfer>) {});
+    } else {
+      (void)comm::make_rank_schedule(algorithm, request, request.root);
+    }
+    return meter.peak_bytes();
   }
 
   /// The plan, and out of it the longest of all programs, the root's.
@@ -194,6 +204,7 @@ class ScheduleBench {
       fmt::print(
           "planning {}: {} instances per size and pattern, seed {}\n\n{}\n"
           "time: the plan of one rank, the root (it has the longest program)\n"
+          "memory: for planning, the program itself apart\n"
           "gain: mean time of the peer / mean time, on the same instances\n",
           options_.operation, options_.repetitions, options_.seed, text());
     }

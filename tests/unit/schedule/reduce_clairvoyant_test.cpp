@@ -2,15 +2,20 @@
 // The Clairvoyant reduction: the paper's worked examples, what must hold for every schedule, and that the three planners make
 // the same one. That each registered schedule verifies, and that one rank's part is that of the whole, registry_test shows.
 //
-// Easy mistakes, and what notices them (each was made once and seen to fail):
-//   a rank joins at a < head + d, not <=                      AloneRanksSkipIdleRounds, Fig1
-//   what is received in a round is sent in the same one       Section42 (round 3), EveryScheduleIsSound
-//   the head combines into what it handed over                EveryScheduleIsSound (`combine`)
-//   the head takes only what it holds                         Section42 (round 0: rank 2 waits, 0 is asked for all)
-//   a rank that has sent cannot receive any more              FlatGroupsNeedAsManyRoundsAsKnown
-//   the root does not come first                              Section42, PlannersAgree
-//   of several senders not the earliest                       Fig1, PlannersAgree
-//   columns revert to P' too late, or never                   EveryScheduleIsSound, PlannersAgree
+// Easy mistakes, each made once and seen to fail here (in the reference or in clv; the others then differ: PlannersAgree):
+//   a rank joins at a <= head + d, not <                      ApartGroupsNeedAsManyRoundsAsKnown, EveryScheduleIsSound
+//   no P': sends what it receives in the same round           Section42, EveryScheduleIsSound
+//   P' never reverts to P                                     Section42 (planning does not end)
+//   the head combines into what it handed over                Section42, EveryScheduleIsSound
+//   the head takes only what it holds                         Section42 (planning does not end)
+//   a rank that has sent does not receive any more            FlatGroupsNeedAsManyRoundsAsKnown
+//   the root does not come first                              EveryScheduleIsSound (planning does not end)
+//   not the earliest of several senders                       Section42
+//   ties in the order of columns not by rank                  Section42, Fig1
+//   an idle round too few                                     AloneRanksSkipIdleRounds
+//   the search does not begin at the first of the group       LargeGroupsAgreeInEveryBitWidth
+//   unions not updated up to the root                         LargeGroupsAgreeInEveryBitWidth
+//   a segment's only holder not told from no holder           Fig1, BalancedGroupsNeedAtMostARoundMoreThanTheLeast
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -254,8 +259,7 @@ TEST(ReduceClairvoyant, Fig1) {
   }
 }
 
-// One segment, rounds of 1 ms, a rank each second (CLV 5.1): 1000 rounds, then 999 after the one in which it came. Were a
-// rank at the very end of a round in it, all came a round earlier.
+// One segment, rounds of 1 ms, a rank each second (CLV 5.1): 1000 rounds, then 999 after the one in which the next came.
 TEST(ReduceClairvoyant, AloneRanksSkipIdleRounds) {
   for (const Algorithm* planner : kPlanners) {
     std::vector<std::int64_t> when;
