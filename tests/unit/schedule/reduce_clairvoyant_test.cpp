@@ -72,7 +72,7 @@ Request random_request(std::mt19937& random) {
   const int n = 1 + below(24);
   const std::int64_t d = std::array{1, 2, 3, 7, 10, 64, 1000}[static_cast<std::size_t>(below(7))];
   const std::int64_t longest =
-      std::array<std::int64_t, 5>{0, d, 3 * d, p * d, 10 * p * d}[static_cast<std::size_t>(below(5))];
+      std::array<std::int64_t, 5>{0, d, 3 * d, d * p, 10 * d * p}[static_cast<std::size_t>(below(5))];
   std::vector<std::int64_t> arrival_ns(static_cast<std::size_t>(p), 0);
   const auto any = [&](std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(0, most)(random);
