@@ -164,8 +164,9 @@ class ScheduleBench {
                                    {"pattern", row.pattern},
                                    {"repetitions", row.time_us.size()},
                                    {"time_us", to_json(report::summarize(row.time_us))},
-                                   {"memory_bytes", row.memory_bytes},
+                                   {"memory_bytes", nullptr},
                                    {"gain_over", nlohmann::ordered_json::object()}};
+    if (HeapMeter::works()) json["memory_bytes"] = row.memory_bytes;
     for (const char* peer : kPeers) {
       const double value = gain(row, peer);
       json["gain_over"][peer] = std::isnan(value) ? nlohmann::ordered_json() : nlohmann::ordered_json(value);

@@ -39,21 +39,30 @@ HeapMeter::HeapMeter() { count = {.runs = true}; }
 HeapMeter::~HeapMeter() { count.runs = false; }
 std::size_t HeapMeter::peak_bytes() const { return static_cast<std::size_t>(count.peak); }
 
+bool HeapMeter::works() {
+  const HeapMeter meter;
+  ::operator delete(::operator new(1));
+  return meter.peak_bytes() > 0;
+}
+
 }  // namespace papfft::app
 
-// The other forms of both operators call these.
-void* operator new(std::size_t bytes) {
+// The other forms of both operators call these. Weak, so that a sanitizer's own take their place.
+[[gnu::weak]] void* operator new(std::size_t bytes) {
   return papfft::app::counted(std::malloc(std::max<std::size_t>(bytes, 1)));
 }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
+[[gnu::weak]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
   const auto multiple = static_cast<std::size_t>(alignment);
   return papfft::app::counted(std::aligned_alloc(multiple, (bytes + multiple - 1) / multiple * multiple));
 }
-void operator delete(void* memory) noexcept { papfft::app::give_back(memory); }
-void operator delete(void* memory, std::size_t /*bytes*/) noexcept { papfft::app::give_back(memory); }
-void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept {
+[[gnu::weak]] void operator delete(void* memory) noexcept { papfft::app::give_back(memory); }
+[[gnu::weak]] void operator delete(void* memory, std::size_t /*bytes*/) noexcept {
   papfft::app::give_back(memory);
 }
-void operator delete(void* memory, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
+[[gnu::weak]] void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept {
+  papfft::app::give_back(memory);
+}
+[[gnu::weak]] void operator delete(void* memory, std::size_t /*bytes*/,
+                                   std::align_val_t /*alignment*/) noexcept {
   papfft::app::give_back(memory);
 }

@@ -66,7 +66,8 @@ class BenchTest(ProgramTest):
         with csv_path.open() as file:
             self.assertEqual(len(list(csv.DictReader(file))), len(rows) * 3)
         heap = {r["algorithm"]: r["memory_bytes"] for r in rows if r["ranks"] == 32 and r["pattern"] == "skewed"}
-        self.assertGreater(heap["clv-heap"], heap["clv"] + 32 * 32 * 48)  # a node for each rank and segment
+        if heap["clv"] is not None:  # a sanitizer counts for itself
+            self.assertGreater(heap["clv-heap"], heap["clv"] + 32 * 32 * 48)  # a node for each rank and segment
 
     def test_planning_without_the_peers_gives_no_gains(self):
         path = self.path("schedule.json")
