@@ -23,6 +23,11 @@ Program reverse(const Program& program, const Shape& shape, int last_round) {
   for (int k = 0; k < n; ++k) {
     Op op = program[n - 1 - k];
     if (is_local(op.kind)) throw std::invalid_argument("reverse: a schedule with local ops has no reverse");
+    if (op.kind == OpKind::recv && !is_reduction(shape.operation) &&
+        is_reduction(reversed(shape.operation)) && op.blocks.first < shape.blocks()) {
+      throw std::invalid_argument(
+          "reverse: a rank gets back what it handed over, so backwards it would get what it holds");
+    }
     if (is_receive(op.kind)) {
       op.kind = OpKind::send;
     } else {

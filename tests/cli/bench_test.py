@@ -51,6 +51,39 @@ class BenchTest(ProgramTest):
         for row in rows:
             self.assertLess(row["error_l2"], 1e-6)
 
+    def test_planning_is_timed_for_each_planner_size_and_pattern(self):
+        path, csv_path = self.path("schedule.json"), self.path("schedule.csv")
+        self.papfft("bench", "schedule", "--ranks", "4,32", "--repetitions", 3, "--json", path, "--csv", csv_path)
+        rows = json.loads(path.read_text())["rows"]
+        self.assertEqual([(r["pattern"], r["ranks"], r["segments"], r["algorithm"]) for r in rows],
+                         [(pattern, p, p, algorithm) for pattern in ("uniform", "skewed") for p in (4, 32)
+                          for algorithm in ("clv", "clv-linear", "clv-heap")])
+        for row in rows:
+            self.assertEqual((row["op"], row["repetitions"]), ("reduce", 3))
+            self.assertGreater(row["time_us"]["min"], 0)
+            self.assertLessEqual(row["time_us"]["min"], row["time_us"]["median"])
+            self.assertAlmostEqual(row["gain_over"][row["algorithm"]] if row["algorithm"] != "clv" else 1, 1)
+        with csv_path.open() as file:
+            self.assertEqual(len(list(csv.DictReader(file))), len(rows) * 3)
+        heap = {r["algorithm"]: r["memory_bytes"] for r in rows if r["ranks"] == 32 and r["pattern"] == "skewed"}
+        if heap["clv"] is not None:  # a sanitizer counts for itself
+            self.assertGreater(heap["clv-heap"], heap["clv"] + 32 * 32 * 48)  # a node for each rank and segment
+
+    def test_planning_without_the_peers_gives_no_gains(self):
+        path = self.path("schedule.json")
+        self.papfft("bench", "schedule", "--op", "gather", "--algorithms", "lin,sls", "--ranks", 5, "--segments", 2,
+                    "--patterns", "skewed", "--repetitions", 1, "--json", path)
+        rows = json.loads(path.read_text())["rows"]
+        self.assertEqual([(r["algorithm"], r["ranks"], r["segments"]) for r in rows], [("lin", 5, 2), ("sls", 5, 2)])
+        for row in rows:
+            self.assertEqual(row["gain_over"], {"clv-linear": None, "clv-heap": None})
+
+    def test_planning_of_what_there_is_not(self):
+        for arguments in (("--algorithms", "nonsense"), ("--patterns", "sometimes"), ("--ranks", 0), ("--op", "scan")):
+            with self.subTest(arguments):
+                result = run(command_line(("bench", "schedule", *arguments)), cwd=self.folder)
+                self.assertEqual(result.returncode, 64)
+
     def test_predictor_reports_what_it_measured(self):
         path = self.path("predictor.json")
         self.papfft("bench", "predictor", "--blocks", 1, "--compute", "2ms", "--delay", "uniform:2ms", "--json", path,

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+// papfft bench schedule: how long it takes to plan, which every rank does before each call that goes by arrival times, and
+// in how much memory (CLV Table 1, Figs 7 and 8). No messages.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <random>
+
+#include "app/bench.hpp"
+#include "app/bench_common.hpp"
+#include "app/heap_meter.hpp"
+#include "app/report/text_table.hpp"
+#include "app/version.hpp"
+#include "comm/schedule/registry.hpp"
+
+namespace papfft::app {
+
+namespace {
+
+/// What all others are compared with, where they run (CLV Table 1).
+constexpr std::array kPeers = {"clv-linear", "clv-heap"};
+constexpr double kUnitNs = 1e6;  // the paper's unit of time; it has no name there
+
+struct ScheduleBenchOptions {
+  JobOptions job;
+  std::string operation = "reduce";
+  std::vector<std::string> algorithms = {"clv", "clv-linear", "clv-heap"};
+  std::vector<int> ranks = {4, 8, 16, 32, 64, 128, 256, 512};
+  int segments = 0;
+  std::vector<std::string> patterns = {"uniform", "skewed"};
+  int repetitions = 10;
+  std::uint64_t seed = 1;
+  std::string csv;
+};
+
+/// The instances of CLV 5.7.
+///   uniform  all arrive within [0, P + 0.1], at a random root
+///   skewed   all arrive at 0 but the last rank, which comes at N; root 0
+/// A round takes 0.001 to 1 in both.
+class Instances {
+ public:
+  /// @throws std::invalid_argument
+  Instances(const std::string& pattern, std::uint64_t seed) : uniform_(pattern == "uniform"), random_(seed) {
+    if (pattern != "uniform" && pattern != "skewed") {
+      throw std::invalid_argument("no pattern '" + pattern + "'; known: uniform, skewed");
+    }
+  }
+
+  comm::Request next(comm::Operation operation, int ranks, int segments) {
+    comm::Request request{.operation = operation, .ranks = ranks, .segments = segments};
+    request.round_ns = time_ns(0.001, 1);
+    request.arrival_ns.resize(static_cast<std::size_t>(ranks));
+    if (uniform_) {
+      for (std::int64_t& arrival : request.arrival_ns) arrival = time_ns(0, ranks + 0.1);
+      if (comm::is_rooted(operation)) request.root = std::uniform_int_distribution(0, ranks - 1)(random_);
+    } else {
+      request.arrival_ns.back() = std::llround(segments * kUnitNs);
+    }
+    return request;
+  }
+
+ private:
+  std::int64_t time_ns(double from, double to) {
+    return std::llround(std::uniform_real_distribution(from, to)(random_) * kUnitNs);
+  }
+
+  bool uniform_;
+  std::mt19937_64 random_;
+};
+
+/// One algorithm on the instances of one size and pattern.
+struct ScheduleRow {
+  const comm::Algorithm* algorithm = nullptr;
+  int ranks = 0;
+  int segments = 0;
+  std::string pattern;
+  std::vector<double> time_us;
+  std::size_t memory_bytes = 0;  ///< for planning the first instance
+};
+
+class ScheduleBench {
+ public:
+  /// @throws std::invalid_argument
+  ScheduleBench(const ScheduleBenchOptions& options, Job& job)
+      : options_(options), job_(job), operation_(comm::parse_operation(options.operation)) {
+    for (const std::string& name : options.algorithms) {
+      if (name != "all") algorithms_.push_back(&comm::find_algorithm(operation_, name));
+      for (const comm::Algorithm* a : comm::algorithms()) {
+        if (name == "all" && a->operation == operation_ && a->uses_arrival) algorithms_.push_back(a);
+      }
+    }
+    for (const std::string& pattern : options.patterns) (void)Instances(pattern, 0);
+  }
+
+  void run() {
+    Progress progress = options_.job.make_progress(true, "bench schedule");
+    const std::size_t total =
+        options_.patterns.size() * options_.ranks.size() * static_cast<std::size_t>(options_.repetitions);
+    std::size_t done = 0;
+    for (const std::string& pattern : options_.patterns) {
+      for (const int ranks : options_.ranks) {
+        const int segments = options_.segments > 0 ? options_.segments : ranks;
+        const std::size_t first = rows_.size();
+        for (const comm::Algorithm* algorithm : algorithms_)
+          rows_.push_back({algorithm, ranks, segments, pattern, {}, 0});
+        Instances instances(pattern, options_.seed);
+        for (int i = 0; i < options_.repetitions; ++i) {
+          const comm::Request request = instances.next(operation_, ranks, segments);
+          for (std::size_t row = first; row < rows_.size(); ++row) measure(rows_[row], request, i == 0);
+          progress.show(++done, total);
+        }
+      }
+    }
+    write();
+  }
+
+ private:
+  static void measure(ScheduleRow& row, const comm::Request& request, bool is_first) {
+    if (is_first) {
+      row.memory_bytes = planning_bytes(*row.algorithm, request);
+      (void)plan_us(row, request);  // warms the code and the pages of memory
+    }
+    row.time_us.push_back(plan_us(row, request));
+  }
+
+  /// At most at a time; without the resulting program where the planner hands it out piece by piece.
+  static std::size_t planning_bytes(const comm::Algorithm& algorithm, const comm::Request& request) {
+    const HeapMeter meter;
+    if (algorithm.transfers != nullptr) {
+      algorithm.transfers(request, [](std::span<const comm::Transfer>) {});
+    } else {
+      (void)comm::make_rank_schedule(algorithm, request, request.root);
+    }
+    return meter.peak_bytes();
+  }
+
+  /// The plan, and out of it the longest of all programs, the root's.
+  static double plan_us(const ScheduleRow& row, const comm::Request& request) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point start = Clock::now();
+    const comm::RankSchedule schedule = comm::make_rank_schedule(*row.algorithm, request, request.root);
+    const Clock::time_point end = Clock::now();
+    return std::chrono::duration<double, std::micro>(end - start).count();
+  }
+
+  /// How many times as long the peer took on the same instances, in the mean; NaN if it did not run.
+  [[nodiscard]] double gain(const ScheduleRow& row, std::string_view peer) const {
+    for (const ScheduleRow& other : rows_) {
+      if (other.algorithm->name == peer && other.ranks == row.ranks && other.segments == row.segments &&
+          other.pattern == row.pattern) {
+        return report::summarize(other.time_us).mean / report::summarize(row.time_us).mean;
+      }
+    }
+    return std::nan("");
+  }
+
+  [[nodiscard]] nlohmann::ordered_json row_json(const ScheduleRow& row) const {
+    nlohmann::ordered_json json = {{"op", options_.operation},
+                                   {"algorithm", row.algorithm->name},
+                                   {"ranks", row.ranks},
+                                   {"segments", row.segments},
+                                   {"pattern", row.pattern},
+                                   {"repetitions", row.time_us.size()},
+                                   {"time_us", to_json(report::summarize(row.time_us))},
+                                   {"memory_bytes", nullptr},
+                                   {"gain_over", nlohmann::ordered_json::object()}};
+    if (HeapMeter::works()) json["memory_bytes"] = row.memory_bytes;
+    for (const char* peer : kPeers) {
+      const double value = gain(row, peer);
+      json["gain_over"][peer] = std::isnan(value) ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
+    }
+    return json;
+  }
+
+  [[nodiscard]] std::string text() const {
+    report::TextTable table({"pattern", "ranks", "segments", "algorithm", "mean us", "median", "min",
+                             "memory KiB", "gain over clv-linear", "over clv-heap"});
+    for (const ScheduleRow& row : rows_) {
+      const report::Summary time = report::summarize(row.time_us);
+      table.add({row.pattern, std::to_string(row.ranks), std::to_string(row.segments),
+                 std::string(row.algorithm->name), figure(time.mean), figure(time.median), figure(time.min),
+                 figure(static_cast<double>(row.memory_bytes) / 1024), figure(gain(row, kPeers[0])),
+                 figure(gain(row, kPeers[1]))});
+    }
+    return table.text();
+  }
+
+  [[nodiscard]] std::string csv() const {
+    report::TextTable table(
+        {"op", "algorithm", "ranks", "segments", "pattern", "repetition", "time_us", "memory_bytes"});
+    for (const ScheduleRow& row : rows_) {
+      for (std::size_t i = 0; i < row.time_us.size(); ++i) {
+        table.add({options_.operation, std::string(row.algorithm->name), std::to_string(row.ranks),
+                   std::to_string(row.segments), row.pattern, std::to_string(i),
+                   fmt::format("{:.3f}", row.time_us[i]), std::to_string(row.memory_bytes)});
+      }
+    }
+    return table.csv();
+  }
+
+  void write() {
+    if (!options_.job.quiet) {
+      fmt::print(
+          "planning {}: {} instances per size and pattern, seed {}\n\n{}\n"
+          "time: the plan of one rank, the root (it has the longest program)\n"
+          "memory: for planning, the program itself apart\n"
+          "gain: mean time of the peer / mean time, on the same instances\n",
+          options_.operation, options_.repetitions, options_.seed, text());
+    }
+    if (!options_.csv.empty()) write_text(options_.csv, csv());
+    if (options_.job.json.empty()) return;
+    nlohmann::ordered_json json;
+    json["papfft"] = kVersion;
+    json["machine"] = machine_json(job_);
+    json["settings"] = {{"op", options_.operation},      {"algorithms", options_.algorithms},
+                        {"ranks", options_.ranks},       {"segments", options_.segments},
+                        {"patterns", options_.patterns}, {"repetitions", options_.repetitions},
+                        {"seed", options_.seed}};
+    json["rows"] = nlohmann::ordered_json::array();
+    for (const ScheduleRow& row : rows_) json["rows"].push_back(row_json(row));
+    write_text(options_.job.json, json.dump(2) + "\n");
+  }
+
+  const ScheduleBenchOptions& options_;
+  Job& job_;
+  comm::Operation operation_;
+  std::vector<const comm::Algorithm*> algorithms_;
+  std::vector<ScheduleRow> rows_;
+};
+
+int run_schedule_bench(const ScheduleBenchOptions& options) {
+  return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
+    job.at_root([&] {
+      ScheduleBench bench(options, job);
+      check_outputs({options.job.json, options.csv});
+      bench.run();
+    });
+  });
+}
+
+}  // namespace
+
+void add_bench_schedule(CLI::App& bench, Action& action) {
+  const auto options = std::make_shared<ScheduleBenchOptions>();
+  CLI::App* command =
+      bench.add_subcommand("schedule", "time the planning itself: Clairvoyant's three planners, and others");
+  command->add_option("--op", options->operation, "operation: reduce, scatter, gather, ...")
+      ->capture_default_str();
+  command
+      ->add_option("--algorithms", options->algorithms,
+                   "names from 'papfft algorithms'; all: those that go by arrival times")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--ranks", options->ranks, "sizes of the group")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--segments", options->segments, "segments of the vector; 0: as many as ranks")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  command
+      ->add_option("--patterns", options->patterns,
+                   "arrivals: uniform (all within P + 0.1, random root), skewed (all at 0, the last at N)")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--repetitions", options->repetitions, "instances per size and pattern")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "of the instances")->capture_default_str();
+  command->add_option("--csv", options->csv, "write the times one by one as CSV to this file");
+  options->job.declare_common(*command);
+  command->footer(
+      "Examples:\n"
+      "  papfft bench schedule --ranks 4,8,16,32,64,128 --repetitions 250 --json schedule.json\n"
+      "  papfft bench schedule --ranks 1024,2048,4096 --algorithms clv --repetitions 3\n"
+      "  papfft bench schedule --op gather --algorithms all --segments 1\n"
+      "A round takes 0.001 to 1 of the patterns' unit of time, at random. Needs no mpirun.");
+  command->callback([&action, options] { action = [options] { return run_schedule_bench(*options); }; });
+}
+
+}  // namespace papfft::app
