@@ -62,6 +62,7 @@ Operation parse_operation(std::string_view name) {
 Schedule make_schedule(const Algorithm& algorithm, const Request& request) {
   check(algorithm, request);
   if (algorithm.whole != nullptr) return algorithm.whole(request);
+  if (algorithm.transfers != nullptr) return to_schedule(request, algorithm.transfers);
   Schedule schedule;
   schedule.programs.reserve(static_cast<std::size_t>(request.ranks));
   for (Rank r = 0; r < request.ranks; ++r) {
@@ -75,6 +76,7 @@ Schedule make_schedule(const Algorithm& algorithm, const Request& request) {
 RankSchedule make_rank_schedule(const Algorithm& algorithm, const Request& request, Rank rank) {
   check(algorithm, request);
   if (algorithm.local != nullptr) return algorithm.local(request, rank);
+  if (algorithm.transfers != nullptr) return to_rank_schedule(request, rank, algorithm.transfers);
   Schedule schedule = algorithm.whole(request);
   return {std::move(schedule.shape), rank, std::move(schedule.programs.at(static_cast<std::size_t>(rank)))};
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "comm/schedule/schedule.hpp"
+#include "comm/schedule/transfer_rounds.hpp"
 
 namespace papfft::comm {
 
@@ -44,9 +45,11 @@ struct Algorithm {
   Segmentation segmentation = Segmentation::even;
   bool uses_arrival = false;    ///< plans by Request::arrival_ns
   bool can_be_ordered = false;  ///< reductions: honours Request::ordered
-  /// Exactly one of the two. `local` makes one rank's part alone, in O(log P) space or that of its own part.
+  /// Exactly one of the three. `local` makes one rank's part alone, in O(log P) space or that of its own part;
+  /// `transfers` plans a reduction round by round, from which each rank takes its own.
   Schedule (*whole)(const Request&) = nullptr;
   RankSchedule (*local)(const Request&, Rank) = nullptr;
+  TransferPlanner transfers = nullptr;
 };
 
 /// All algorithms, by operation, then in the order of registry.def.
