@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "comm/schedule/bi_greedy.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <vector>
+
+namespace papfft::comm {
+
+namespace {
+
+std::size_t idx(int i) { return static_cast<std::size_t>(i); }
+
+/// std::popcount is a call into a library on processors of before 2008, for which we are compiled by default.
+int count(std::uint64_t x) {
+  x -= (x >> 1) & 0x5555555555555555U;
+  x = (x & 0x3333333333333333U) + ((x >> 2) & 0x3333333333333333U);
+  return static_cast<int>(((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fU) * 0x0101010101010101U >> 56);
+}
+
+/// Sets of ranks are bit masks over positions: the root has position 0, the others follow in the order of ranks.
+class Planner {
+ public:
+  Planner(int ranks, int segments, Rank root, std::span<const std::int64_t> first_round)
+      : root_(root),
+        segments_(segments),
+        words_((idx(ranks) + 63) / 64),
+        active_(words_),
+        left_(idx(ranks), segments),
+        own_(words_ * idx(segments), ~Word{0}),
+        here_(idx(segments)),
+        due_(idx(ranks)) {
+    for (int position = 0; position < ranks; ++position) {
+      due_[idx(position)] = {first_round.empty() ? 0 : first_round[idx(rank_of(position))], position};
+    }
+    std::ranges::sort(due_);
+  }
+
+  void run(const TransferSink& sink) {
+    auto next = due_.begin();
+    for (std::int64_t round = 0; next != due_.end() || !open_.empty(); ++round) {
+      if (open_.empty()) round = std::max(round, next->round);
+      const auto absent = std::find_if(next, due_.end(), [&](const Due& due) { return due.round > round; });
+      if (absent != next) admit({next, absent});
+      next = absent;
+      if (open_.empty()) continue;
+      plan_round(round);
+      sink(transfers_);
+    }
+  }
+
+ private:
+  using Word = std::uint64_t;
+  struct Due {
+    std::int64_t round = 0;
+    int position = 0;
+    auto operator<=>(const Due&) const = default;
+  };
+
+  [[nodiscard]] Rank rank_of(int position) const {
+    return position == 0 ? root_ : position <= root_ ? position - 1 : position;
+  }
+  static void erase(Word* set, int position) { set[position / 64] &= ~(Word{1} << (position % 64)); }
+
+  /// Who comes holds a part of every segment.
+  void admit(std::span<const Due> who) {
+    for (const Due& due : who) active_[idx(due.position) / 64] |= Word{1} << (due.position % 64);
+    open_.clear();
+    for (int j = 0; j < segments_; ++j) {
+      here_[idx(j)] += static_cast<int>(who.size());
+      if (here_[idx(j)] >= 2) open_.push_back(j);
+    }
+  }
+
+  void plan_round(std::int64_t round) {
+    transfers_.clear();
+    receive_free_ = active_;
+    send_free_ = active_;
+    erase(send_free_.data(), 0);
+    int senders = 0;
+    int receivers = 0;
+    for (std::size_t w = 0; w < words_; ++w) {
+      senders += count(send_free_[w]);
+      receivers += count(receive_free_[w]);
+    }
+    for (const int j : open_) {
+      // A last rank with both ports free has nobody to deal with.
+      if (senders == 0 || (receivers == 1 && send_free_ == receive_free_)) break;
+      const int pairs = plan_segment(round, j);
+      senders -= pairs;
+      receivers -= pairs;
+    }
+    std::erase_if(open_, [&](int j) { return here_[idx(j)] < 2; });
+  }
+
+  /// @return how many transfers
+  int plan_segment(std::int64_t round, int j) {
+    Word* const own = own_.data() + idx(j) * words_;
+    const auto can_send = [&](std::size_t w) { return own[w] & send_free_[w]; };
+    const auto can_receive = [&](std::size_t w) { return own[w] & receive_free_[w]; };
+    Word any_sends = 0;
+    Word any_receives = 0;
+    for (std::size_t w = 0; w < words_; ++w) {
+      any_sends |= can_send(w);
+      any_receives |= can_receive(w);
+    }
+    if (any_sends == 0 || any_receives == 0) return 0;
+    int s = 0;  // can only send
+    int r = 0;  // can only receive
+    int f = 0;  // can do either
+    for (std::size_t w = 0; w < words_; ++w) {
+      s += count(can_send(w) & ~receive_free_[w]);
+      r += count(can_receive(w) & ~send_free_[w]);
+      f += count(can_send(w) & receive_free_[w]);
+    }
+    // Of those that can do either, the first receive and the last send, so that both sides become as equal as they can.
+    const int m = std::min(f, std::abs(r - s));
+    const int x = (f - m) / 2;
+    const int free_senders = s < r ? m + x : x;
+    const int free_receivers = s > r ? m + x : x;
+    const int pairs = std::min(s + free_senders, r + free_receivers);
+    if (pairs == 0) return 0;
+    senders_.clear();
+    receivers_.clear();
+    take([&](std::size_t w) { return can_send(w) & ~receive_free_[w]; }, 0, pairs, senders_);
+    take([&](std::size_t w) { return can_send(w) & receive_free_[w]; }, f - free_senders, pairs, senders_);
+    take([&](std::size_t w) { return can_receive(w) & ~send_free_[w]; }, 0, pairs, receivers_);
+    take([&](std::size_t w) { return can_send(w) & receive_free_[w]; }, 0, pairs, receivers_);
+    for (int i = 0; i < pairs; ++i) {
+      const int from = senders_[idx(i)];
+      const int to = receivers_[idx(i)];
+      erase(send_free_.data(), from);
+      erase(own, from);
+      erase(receive_free_.data(), to);
+      if (--left_[idx(from)] == 0) erase(active_.data(), from);
+      transfers_.push_back({.round = round, .from = rank_of(from), .to = rank_of(to), .segment = j});
+    }
+    here_[idx(j)] -= pairs;
+    return pairs;
+  }
+
+  /// Appends the elements of a set but the first `skip`, until `positions` has `enough`.
+  template <typename Set>
+  void take(Set set, int skip, int enough, std::vector<int>& positions) const {
+    for (std::size_t w = 0; w < words_; ++w) {
+      Word word = set(w);
+      if (const int n = count(word); n <= skip) {
+        skip -= n;
+        continue;
+      }
+      for (; skip > 0; --skip) word &= word - 1;
+      for (; word != 0; word &= word - 1) {
+        if (static_cast<int>(positions.size()) == enough) return;
+        positions.push_back(static_cast<int>(w * 64) + std::countr_zero(word));
+      }
+    }
+  }
+
+  Rank root_;
+  int segments_;
+  std::size_t words_;
+  std::vector<Word> active_;
+  std::vector<int> left_;  // per position: how many segments it has not sent
+  std::vector<Word> own_;  // of segment j from j * words_ on: who has not sent it, arrived or not
+  std::vector<int> here_;  // per segment: how many of those have arrived
+  std::vector<int> open_;  // segments of which at least two ranks here hold a part, ascending
+  std::vector<Due> due_;   // by round, then position
+  // Of the round and the segment being planned; kept for their memory.
+  std::vector<Word> send_free_;
+  std::vector<Word> receive_free_;
+  std::vector<int> senders_;
+  std::vector<int> receivers_;
+  std::vector<Transfer> transfers_;
+};
+
+}  // namespace
+
+void plan_bi_greedy(int ranks, int segments, Rank root, std::span<const std::int64_t> first_round,
+                    const TransferSink& sink) {
+  Planner(ranks, segments, root, first_round).run(sink);
+}
+
+std::int64_t bi_greedy_rounds(int ranks, int segments) {
+  if (ranks == 1) return 0;
+  return static_cast<std::int64_t>(std::bit_width(static_cast<unsigned>(ranks - 1))) + segments - 1;
+}
+
+}  // namespace papfft::comm
