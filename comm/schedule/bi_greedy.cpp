@@ -94,44 +94,36 @@ class Planner {
     std::erase_if(open_, [&](int j) { return here_[idx(j)] < 2; });
   }
 
+  /// The ranks that hold a part of the segment being planned and can only send it, can only receive it, or either.
+  [[nodiscard]] Word senders(std::size_t w) const { return own_of_[w] & send_free_[w] & ~receive_free_[w]; }
+  [[nodiscard]] Word receivers(std::size_t w) const { return own_of_[w] & receive_free_[w] & ~send_free_[w]; }
+  [[nodiscard]] Word either(std::size_t w) const { return own_of_[w] & receive_free_[w] & send_free_[w]; }
+
   /// @return how many transfers
   int plan_segment(std::int64_t round, int j) {
-    Word* const own = own_.data() + idx(j) * words_;
-    const auto can_send = [&](std::size_t w) { return own[w] & send_free_[w]; };
-    const auto can_receive = [&](std::size_t w) { return own[w] & receive_free_[w]; };
-    Word any_sends = 0;
-    Word any_receives = 0;
+    own_of_ = own_.data() + idx(j) * words_;
+    Word s = 0;
+    Word r = 0;
+    Word f = 0;
     for (std::size_t w = 0; w < words_; ++w) {
-      any_sends |= can_send(w);
-      any_receives |= can_receive(w);
+      s |= senders(w);
+      r |= receivers(w);
+      f |= either(w);
     }
-    if (any_sends == 0 || any_receives == 0) return 0;
-    int s = 0;  // can only send
-    int r = 0;  // can only receive
-    int f = 0;  // can do either
-    for (std::size_t w = 0; w < words_; ++w) {
-      s += count(can_send(w) & ~receive_free_[w]);
-      r += count(can_receive(w) & ~send_free_[w]);
-      f += count(can_send(w) & receive_free_[w]);
+    if ((s | f) == 0 || (r | f) == 0) return 0;
+    from_.clear();
+    to_.clear();
+    if (f == 0 || is_single(f)) {
+      pair_in_turn();
+    } else {
+      pair_by_number();
     }
-    // Of those that can do either, the first receive and the last send, so that both sides become as equal as they can.
-    const int m = std::min(f, std::abs(r - s));
-    const int x = (f - m) / 2;
-    const int free_senders = s < r ? m + x : x;
-    const int free_receivers = s > r ? m + x : x;
-    const int pairs = std::min(s + free_senders, r + free_receivers);
-    if (pairs == 0) return 0;
-    senders_.clear();
-    receivers_.clear();
-    take([&](std::size_t w) { return can_send(w) & ~receive_free_[w]; }, 0, pairs, senders_);
-    take([&](std::size_t w) { return can_send(w) & receive_free_[w]; }, f - free_senders, pairs, senders_);
-    take([&](std::size_t w) { return can_receive(w) & ~send_free_[w]; }, 0, pairs, receivers_);
-    take([&](std::size_t w) { return can_send(w) & receive_free_[w]; }, 0, pairs, receivers_);
+    const int pairs = static_cast<int>(std::min(from_.size(), to_.size()));
     for (int i = 0; i < pairs; ++i) {
-      const int from = senders_[idx(i)];
-      const int to = receivers_[idx(i)];
+      const int from = from_[idx(i)];
+      const int to = to_[idx(i)];
       erase(send_free_.data(), from);
-      erase(own, from);
+      erase(own_of_, from);
       erase(receive_free_.data(), to);
       if (--left_[idx(from)] == 0) erase(active_.data(), from);
       transfers_.push_back({.round = round, .from = rank_of(from), .to = rank_of(to), .segment = j});
@@ -140,12 +132,64 @@ class Planner {
     return pairs;
   }
 
+  /// @param f  all words of either(), or-ed
+  [[nodiscard]] bool is_single(Word f) const {
+    int words = 0;
+    for (std::size_t w = 0; w < words_; ++w) words += either(w) != 0 ? 1 : 0;
+    return words == 1 && (f & (f - 1)) == 0;
+  }
+
+  /// Of those that can do either, the first receive and the last send, so that both sides become as equal as they can.
+  void pair_by_number() {
+    int s = 0;
+    int r = 0;
+    int f = 0;
+    for (std::size_t w = 0; w < words_; ++w) {
+      s += count(senders(w));
+      r += count(receivers(w));
+      f += count(either(w));
+    }
+    const int m = std::min(f, std::abs(r - s));
+    const int x = (f - m) / 2;
+    const int more_senders = s < r ? m + x : x;
+    const int more_receivers = s > r ? m + x : x;
+    const int pairs = std::min(s + more_senders, r + more_receivers);
+    take([&](std::size_t w) { return senders(w); }, 0, pairs, from_);
+    take([&](std::size_t w) { return either(w); }, f - more_senders, pairs, from_);
+    take([&](std::size_t w) { return receivers(w); }, 0, pairs, to_);
+    take([&](std::size_t w) { return either(w); }, 0, pairs, to_);
+  }
+
+  /// The same where at most one can do either: it joins the shorter side, so nobody needs to be counted. In most rounds
+  /// that is all but the first segment.
+  void pair_in_turn() {
+    std::size_t at_sender = 0;
+    std::size_t at_receiver = 0;
+    Word s = senders(0);
+    Word r = receivers(0);
+    while (true) {
+      while (s == 0 && ++at_sender < words_) s = senders(at_sender);
+      while (r == 0 && ++at_receiver < words_) r = receivers(at_receiver);
+      if (s == 0 && r == 0) return;
+      if (s != 0) from_.push_back(static_cast<int>(at_sender * 64) + std::countr_zero(s));
+      if (r != 0) to_.push_back(static_cast<int>(at_receiver * 64) + std::countr_zero(r));
+      if (s == 0 || r == 0) {
+        take([&](std::size_t w) { return either(w); }, 0,
+             1 + static_cast<int>(std::min(from_.size(), to_.size())), s == 0 ? from_ : to_);
+        return;
+      }
+      s &= s - 1;
+      r &= r - 1;
+    }
+  }
+
   /// Appends the elements of a set but the first `skip`, until `positions` has `enough`.
   template <typename Set>
   void take(Set set, int skip, int enough, std::vector<int>& positions) const {
     for (std::size_t w = 0; w < words_; ++w) {
       Word word = set(w);
-      if (const int n = count(word); n <= skip) {
+      if (word == 0) continue;
+      if (const int n = skip == 0 ? 1 : count(word); n <= skip) {
         skip -= n;
         continue;
       }
@@ -169,8 +213,9 @@ class Planner {
   // Of the round and the segment being planned; kept for their memory.
   std::vector<Word> send_free_;
   std::vector<Word> receive_free_;
-  std::vector<int> senders_;
-  std::vector<int> receivers_;
+  Word* own_of_ = nullptr;
+  std::vector<int> from_;
+  std::vector<int> to_;
   std::vector<Transfer> transfers_;
 };
 
