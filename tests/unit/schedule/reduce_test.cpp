@@ -13,6 +13,7 @@
 #include "comm/schedule/print.hpp"
 #include "comm/schedule/registry.hpp"
 #include "comm/schedule/uni_greedy.hpp"
+#include "comm/sim/oracles.hpp"
 #include "comm/sim/simulator.hpp"
 
 namespace papfft::comm {
@@ -447,6 +448,63 @@ TEST(ReduceBinary, DocumentedTree) {
             "  2  round 3  send ->3 [0,1)  after {1}\n"
             "rank 6\n"
             "  0  round 1  send ->5 [0,1)\n");
+}
+
+// ---- butterflies and the ring ------------------------------------------------------------------------------
+
+std::string messages(const Schedule& schedule) {
+  std::string result;
+  for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
+    for (const Op& op : schedule.programs[r].ops()) {
+      if (op.kind != OpKind::send) continue;
+      result += (result.empty() ? "" : " ") + std::to_string(r) + ">" + std::to_string(op.peer) + ":" +
+                std::to_string(op.blocks.first) + "-" + std::to_string(op.blocks.last - 1);
+    }
+  }
+  return result;
+}
+
+TEST(Butterfly, WorkedExamples) {
+  // Halves between neighbours, quarters between 0 and 2, 1 and 3; then back to rank 0: 1 and 3, then 2's side.
+  EXPECT_EQ(messages(make_schedule(reduce("rab"), request(4, 1))),
+            "0>1:2-3 0>2:1-1 1>0:0-1 1>3:3-3 1>0:2-3 2>3:2-3 2>0:0-0 2>0:1-1 3>2:0-1 3>1:2-2 3>1:3-3");
+  // The first two of three ranks are a pair, of which rank 1 is the root and stays.
+  EXPECT_EQ(messages(make_schedule(reduce("rab"), request(3, 1, 1))),
+            "0>1:1-1 0>1:0-0 1>0:0-0 1>2:1-1 2>1:0-0 2>1:1-1");
+  EXPECT_EQ(messages(make_schedule(reduce("rxk"), request(3, 1))),
+            "0>1:1-1 0>2:2-2 1>2:2-2 1>0:0-0 1>0:1-1 2>0:0-0 2>1:1-1 2>0:2-2");
+  EXPECT_EQ(messages(make_schedule(reduce("ring"), request(3, 1))),
+            "0>1:0-0 0>1:2-2 1>2:1-1 1>2:0-0 1>0:2-2 2>0:2-2 2>0:1-1 2>0:0-0");
+}
+
+TEST(Butterfly, TakesTheTimeOfTableIII) {
+  for (const int p : {4, 8, 16, 64}) {
+    const oracles::Reduction model{.p = p, .alpha = 50, .beta = 6, .gamma = 1};
+    const Schedule schedule = make_schedule(reduce("rab"), request(p, 1, p / 3));
+    const Times arrivals(static_cast<std::size_t>(p));
+    for (const Combining combining : {Combining::overlapped, Combining::exclusive, Combining::in_message}) {
+      const Machine machine{.alpha = 50, .beta = 6, .gamma = 1, .combining = combining};
+      EXPECT_EQ(simulate(schedule, slot_sizes(schedule.shape, Times{12}), arrivals, machine).run_time,
+                model.butterfly(12 * p))
+          << "P=" << p;
+    }
+  }
+}
+
+TEST(Butterfly, MovesAndCombinesWhatItSays) {
+  for (const std::string_view name : {"rab", "rxk", "ring"}) {
+    for (const int p : {2, 3, 4, 7, 12, 22, 48, 64}) {
+      const Schedule schedule = make_schedule(reduce(name), request(p, 1, p / 2));
+      const bool folds = name == "rab" && !std::has_single_bit(static_cast<unsigned>(p));
+      const int pieces = schedule.shape.blocks();
+      for (const Program& program : schedule.programs) {
+        int in = 0;
+        int out = 0;
+        for (const Op& op : program.ops()) (op.kind == OpKind::send ? out : in) += op.blocks.count();
+        EXPECT_LE(std::max(in, out), folds ? 3 * pieces : 2 * (pieces - 1)) << name << " P=" << p;
+      }
+    }
+  }
 }
 
 TEST(Reduce, RoundCountsHoldInTheModel) {
