@@ -61,11 +61,11 @@ class Planner {
   [[nodiscard]] Rank rank_of(int position) const {
     return position == 0 ? root_ : position <= root_ ? position - 1 : position;
   }
-  static void erase(Word* set, int position) { set[position / 64] &= ~(Word{1} << (position % 64)); }
+  static Word bit(int position) { return Word{1} << (position % 64); }
 
   /// Who comes holds a part of every segment.
   void admit(std::span<const Due> who) {
-    for (const Due& due : who) active_[idx(due.position) / 64] |= Word{1} << (due.position % 64);
+    for (const Due& due : who) active_[idx(due.position) / 64] |= bit(due.position);
     open_.clear();
     for (int j = 0; j < segments_; ++j) {
       here_[idx(j)] += static_cast<int>(who.size());
@@ -75,18 +75,16 @@ class Planner {
 
   void plan_round(std::int64_t round) {
     transfers_.clear();
-    receive_free_ = active_;
-    send_free_ = active_;
-    erase(send_free_.data(), 0);
-    int senders = 0;
-    int receivers = 0;
-    for (std::size_t w = 0; w < words_; ++w) {
-      senders += count(send_free_[w]);
-      receivers += count(receive_free_[w]);
-    }
+    can_send_.assign(words_, 0);
+    can_receive_.assign(words_, 0);
+    can_do_either_ = active_;
+    can_receive_[0] = active_[0] & 1;  // the root never sends
+    can_do_either_[0] &= ~Word{1};
+    int senders = 0;  // with a free port to send
+    for (const Word word : can_do_either_) senders += count(word);
+    int receivers = senders + static_cast<int>(can_receive_[0]);
     for (const int j : open_) {
-      // A last rank with both ports free has nobody to deal with.
-      if (senders == 0 || (receivers == 1 && send_free_ == receive_free_)) break;
+      if (senders == 0 || (receivers == 1 && is_alone())) break;
       const int pairs = plan_segment(round, j);
       senders -= pairs;
       receivers -= pairs;
@@ -94,10 +92,23 @@ class Planner {
     std::erase_if(open_, [&](int j) { return here_[idx(j)] < 2; });
   }
 
+  /// The last free ports, one to send and one to receive, are of one rank.
+  [[nodiscard]] bool is_alone() const {
+    return std::ranges::any_of(can_do_either_, [](Word word) { return word != 0; });
+  }
+
   /// The ranks that hold a part of the segment being planned and can only send it, can only receive it, or either.
-  [[nodiscard]] Word senders(std::size_t w) const { return own_of_[w] & send_free_[w] & ~receive_free_[w]; }
-  [[nodiscard]] Word receivers(std::size_t w) const { return own_of_[w] & receive_free_[w] & ~send_free_[w]; }
-  [[nodiscard]] Word either(std::size_t w) const { return own_of_[w] & receive_free_[w] & send_free_[w]; }
+  [[nodiscard]] Word senders(std::size_t w) const { return own_of_[w] & can_send_[w]; }
+  [[nodiscard]] Word receivers(std::size_t w) const { return own_of_[w] & can_receive_[w]; }
+  [[nodiscard]] Word either(std::size_t w) const { return own_of_[w] & can_do_either_[w]; }
+
+  /// A rank's port is taken: it goes from `either` to `other`, or out of `only`.
+  void take_port(int position, std::vector<Word>& only, std::vector<Word>& other) {
+    const std::size_t w = idx(position) / 64;
+    only[w] &= ~bit(position);
+    other[w] |= can_do_either_[w] & bit(position);
+    can_do_either_[w] &= ~bit(position);
+  }
 
   /// @return how many transfers
   int plan_segment(std::int64_t round, int j) {
@@ -122,10 +133,10 @@ class Planner {
     for (int i = 0; i < pairs; ++i) {
       const int from = from_[idx(i)];
       const int to = to_[idx(i)];
-      erase(send_free_.data(), from);
-      erase(own_of_, from);
-      erase(receive_free_.data(), to);
-      if (--left_[idx(from)] == 0) erase(active_.data(), from);
+      take_port(from, can_send_, can_receive_);
+      take_port(to, can_receive_, can_send_);
+      own_of_[from / 64] &= ~bit(from);
+      if (--left_[idx(from)] == 0) active_[idx(from) / 64] &= ~bit(from);
       transfers_.push_back({.round = round, .from = rank_of(from), .to = rank_of(to), .segment = j});
     }
     here_[idx(j)] -= pairs;
@@ -211,8 +222,9 @@ class Planner {
   std::vector<int> open_;  // segments of which at least two ranks here hold a part, ascending
   std::vector<Due> due_;   // by round, then position
   // Of the round and the segment being planned; kept for their memory.
-  std::vector<Word> send_free_;
-  std::vector<Word> receive_free_;
+  std::vector<Word> can_send_;  // only
+  std::vector<Word> can_receive_;
+  std::vector<Word> can_do_either_;
   Word* own_of_ = nullptr;
   std::vector<int> from_;
   std::vector<int> to_;
