@@ -34,7 +34,7 @@ class Planner {
     for (int position = 0; position < ranks; ++position) {
       due_[idx(position)] = {first_round.empty() ? 0 : first_round[idx(rank_of(position))], position};
     }
-    std::ranges::sort(due_);
+    std::ranges::stable_sort(due_, {}, &Due::round);
   }
 
   void run(const TransferSink& sink) {
@@ -55,7 +55,6 @@ class Planner {
   struct Due {
     std::int64_t round = 0;
     int position = 0;
-    auto operator<=>(const Due&) const = default;
   };
 
   [[nodiscard]] Rank rank_of(int position) const {
