@@ -190,6 +190,7 @@ class Simulation {
   [[nodiscard]] std::vector<std::int64_t> arrivals_ns(const comm::ArrivalPattern& pattern, int iteration,
                                                       int ranks) const {
     std::vector<std::int64_t> result;
+    result.reserve(static_cast<std::size_t>(ranks));
     for (int r = 0; r < ranks; ++r) result.push_back(pattern.delay_ns(iteration, r, ranks, options_.root));
     return result;
   }

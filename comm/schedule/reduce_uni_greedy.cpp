@@ -23,7 +23,7 @@ const Algorithm reduce_uni_greedy{
     .name = "uni-greedy",
     .summary = "the two ranks that are free first meet next, one message at a time",
     .rounds = "q if S=1; no closed form",
-    .bytes = "at most 2m",
+    .bytes = "qm if S=1, down to 2m for many segments",
     .source = "GRD Algorithm 1",
     .transfers = plan};
 

@@ -9,6 +9,8 @@ namespace papfft::comm {
 /// The same messages backwards: scatter becomes gather, bcast reduce, allgather reduce_scatter, and the other way
 /// round. Every send becomes a receive (combining, where the result is a reduction) and every receive a send;
 /// what waited is now waited for.
+/// A reduction in which a rank gets a result for a part that it has sent (rab, say) has a reverse in which that rank gets
+/// twice what it needs once; the verifier refuses it.
 /// @throws std::invalid_argument  for an allreduce, or a schedule with local ops, which have no reverse.
 [[nodiscard]] Schedule reverse(const Schedule& schedule);
 
