@@ -17,6 +17,7 @@ void add_transform(CLI::App& app, Action& action);
 void add_spectrogram(CLI::App& app, Action& action);
 void add_algorithms(CLI::App& app, Action& action);
 void add_schedule(CLI::App& app, Action& action);
+void add_simulate(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_cluster(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);

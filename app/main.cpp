@@ -87,6 +87,7 @@ int parse_and_act(int argc, char** argv) {
   add_spectrogram(app, action);
   add_algorithms(app, action);
   add_schedule(app, action);
+  add_simulate(app, action);
   add_bench(app, action);
   add_cluster(app, action);
   add_info(app, action);

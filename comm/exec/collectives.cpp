@@ -2,11 +2,13 @@
 #include "papfft/collectives.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 
 #include "comm/exec/collectives_impl.hpp"
 #include "comm/exec/wait.hpp"
+#include "comm/schedule/transform.hpp"
 
 namespace papfft::comm {
 
@@ -59,18 +61,28 @@ PlannedCall Collectives::Impl::plan(const CallArguments& a) const {
   if (plan.choice.algorithm != nullptr) {
     plan.segments = select_segments(*plan.choice.algorithm, a.bytes, options.chunk_bytes);
   }
+  if (plan.choice.background && a.reducer != nullptr) plan.reducer = a.reducer->name();
   return plan;
 }
 
 RankSchedule Collectives::Impl::part(const PlannedCall& plan, std::vector<std::int64_t> arrival_ns) const {
-  return make_rank_schedule(*plan.choice.algorithm,
-                            {.operation = plan.choice.algorithm->operation,
-                             .ranks = transport.size(),
-                             .root = plan.signature.root,
-                             .segments = plan.segments,
-                             .ordered = plan.signature.ordered != 0,
-                             .arrival_ns = std::move(arrival_ns)},
-                            transport.rank());
+  const Algorithm& algorithm = *plan.choice.algorithm;
+  const double per_byte = options.link.beta_ns_per_byte +
+                          (is_reduction(algorithm.operation) ? options.link.gamma_ns_per_byte : 0);
+  const double segment_bytes = static_cast<double>(plan.signature.bytes) / plan.segments;
+  RankSchedule mine =
+      make_rank_schedule(algorithm,
+                         {.operation = algorithm.operation,
+                          .ranks = transport.size(),
+                          .root = plan.signature.root,
+                          .segments = plan.segments,
+                          .ordered = plan.signature.ordered != 0,
+                          .arrival_ns = std::move(arrival_ns),
+                          .round_ns = std::llround(options.link.alpha_ns + per_byte * segment_bytes)},
+                         transport.rank());
+  // Always, not only if it has begun early: the order of combining, hence rounding, shall not depend on who came when.
+  const bool early = plan.choice.background && is_reduction(algorithm.operation) && !mine.shape.ordered;
+  return early ? combine_own_last(mine) : mine;
 }
 
 Layout Collectives::Impl::layout(const PlannedCall& plan, const Shape& shape, std::span<const std::byte> send,

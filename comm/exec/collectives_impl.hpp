@@ -46,6 +46,7 @@ struct PlannedCall {
   CallSignature signature;
   Choice choice;
   int segments = 1;
+  std::string reducer = {};  ///< its name, where a copy of it can work in the background
 };
 
 struct Collectives::Impl {

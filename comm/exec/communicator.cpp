@@ -128,8 +128,11 @@ void detail::mpi_bcast(Collectives& comm, void* buffer, int count, MPI_Datatype 
 
 void detail::mpi_reduce(Collectives& comm, const void* sendbuf, void* recvbuf, int count, MPI_Datatype type,
                         MPI_Op op, int root, std::string_view algorithm) {
-  const std::size_t n = whole_count(count, "reduce");
+  const std::size_t n = packed_bytes(type) == 0 ? 0 : whole_count(count, "reduce");
   const MpiReducer reducer(op, type);
+  if (in_place(sendbuf) && comm.rank() != root) {
+    throw std::invalid_argument("reduce: MPI_IN_PLACE is for the root alone");
+  }
   const void* input = in_place(sendbuf) ? recvbuf : sendbuf;
   const std::size_t bytes = n * reducer.element_bytes();
   if (is_dense(type)) {

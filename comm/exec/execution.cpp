@@ -82,6 +82,8 @@ struct Execution::Impl {
     dependents.resize(idx(program.size()));
     slots.resize(slot_count);
     last_writer.assign(slot_count, -1);
+    last_use.assign(slot_count, -1);
+    readers.assign(slot_count, 0);
     for (std::size_t s = 0; s < slot_count; ++s) slots[s].at = layout.input[s];
     sends.window = std::max(1, window.sends);
     receives.window = std::max(1, window.receives);
@@ -96,6 +98,9 @@ struct Execution::Impl {
       for (int s = op.blocks.first; s < op.blocks.last; ++s) {
         state.bytes += layout.bytes[idx(s)];
         if (op.kind != OpKind::send) last_writer[idx(s)] = i;
+        const int source = is_local(op.kind) ? op.from + s - op.blocks.first : s;
+        last_use[idx(s)] = last_use[idx(source)] = i;
+        if (is_local(op.kind) || op.kind == OpKind::send) ++readers[idx(source)];
       }
       if (combines(op.kind) && reducer == nullptr) {
         throw std::invalid_argument("execution: a reduction needs an operation");
@@ -200,8 +205,9 @@ struct Execution::Impl {
   void start_send(int i) {
     const Op& op = part.program[i];
     State& state = states[idx(i)];
-    const std::byte* from = op.blocks.count() == 0 ? nullptr : slots[idx(op.blocks.first)].at;
-    if (!is_contiguous(op.blocks, [&](std::size_t s) { return slots[s].at; })) {
+    const std::byte* from = nullptr;
+    if (!is_contiguous(
+            op.blocks, [&](std::size_t s) { return slots[s].at; }, from)) {
       state.buffer = allocate(state.bytes);
       std::byte* to = state.buffer.get();
       for (int s = op.blocks.first; s < op.blocks.last; ++s) {
@@ -217,12 +223,9 @@ struct Execution::Impl {
   void start_receive(int i) {
     const Op& op = part.program[i];
     State& state = states[idx(i)];
-    const bool direct = op.kind == OpKind::recv && is_contiguous(op.blocks, [&](std::size_t s) {
-                          return static_cast<const std::byte*>(layout.output[s]);
-                        });
-    if (direct) {
-      state.landing = op.blocks.count() == 0 ? nullptr : layout.output[idx(op.blocks.first)];
-    } else {
+    if (op.kind != OpKind::recv ||
+        !is_contiguous(
+            op.blocks, [&](std::size_t s) { return layout.output[s]; }, state.landing)) {
       state.buffer = allocate(state.bytes);
       state.landing = state.buffer.get();
       staged += state.bytes;
@@ -231,15 +234,19 @@ struct Execution::Impl {
     remember(channel->irecv(op.peer, state.tag, {state.landing, state.bytes}), i);
   }
 
-  template <typename Where>
-  bool is_contiguous(BlockRange range, Where where) const {
-    const std::byte* expected = nullptr;
+  /// @param begin  where the first slot with data is, or nullptr if none has any; not set unless they are contiguous.
+  template <typename Where, typename Byte>
+  bool is_contiguous(BlockRange range, Where where, Byte*& begin) const {
+    Byte* first = nullptr;
+    Byte* expected = nullptr;
     for (int s = range.first; s < range.last; ++s) {
-      if (layout.bytes[idx(s)] == 0) continue;
-      const std::byte* at = where(idx(s));
+      if (layout.bytes[idx(s)] == 0) continue;  // wherever it is
+      Byte* at = where(idx(s));
       if (at == nullptr || (expected != nullptr && at != expected)) return false;
+      if (first == nullptr) first = at;
       expected = at + layout.bytes[idx(s)];
     }
+    begin = first;
     return true;
   }
 
@@ -317,7 +324,7 @@ struct Execution::Impl {
           place(s, incoming);
           break;
         default:
-          combine(op, state, s, incoming);
+          combine(i, s, idx(op.from + k), incoming);
       }
       if (!is_local(op.kind)) incoming += layout.bytes[s];
     }
@@ -335,7 +342,10 @@ struct Execution::Impl {
   }
 
   /// The sum goes where the result is wanted, else over what is staged already: no copy of its own.
-  void combine(const Op& op, const State& state, std::size_t s, const std::byte* incoming) {
+  /// @param source  of a local op
+  void combine(int i, std::size_t s, std::size_t source, const std::byte* incoming) {
+    const Op& op = part.program[i];
+    const State& state = states[idx(i)];
     Slot& slot = slots[s];
     const std::byte* left = op.incoming_first ? incoming : slot.at;
     const std::byte* right = op.incoming_first ? slot.at : incoming;
@@ -347,6 +357,10 @@ struct Execution::Impl {
     } else if (out == nullptr && op.kind == OpKind::recv_combine) {
       owner = state.buffer;
       out = state.landing + (incoming - state.landing);
+    } else if (out == nullptr && slots[source].owner != nullptr && last_use[source] == i &&
+               readers[source] == 1) {
+      owner = slots[source].owner;  // nobody else looks at it, now or later
+      out = const_cast<std::byte*>(slots[source].at);
     } else if (out == nullptr) {
       owner = allocate(layout.bytes[s]);
       out = owner.get();
@@ -414,6 +428,8 @@ struct Execution::Impl {
   std::vector<Slot>& slots = memory->slots;
   std::vector<std::vector<int>> dependents;
   std::vector<int> last_writer;  // of each slot, or -1
+  std::vector<int> last_use;     // op that names each slot last, or -1
+  std::vector<int> readers;      // how many ops send or copy each slot, or combine it into another
   Lane sends;
   Lane receives;
   std::vector<int> locals;

@@ -19,7 +19,9 @@ namespace papfft::comm {
 /// allow is started, whatever has ended starts what waited for it. No thread and no waiting of its own.
 ///
 /// Payload moves as bytes, directly between the caller's buffers where a message is contiguous there, else through
-/// staging. Staging: what an inner rank hands on, plus at most window.receives messages of a reduction.
+/// staging. Memory held, for a vector of m bytes: an inner rank stages what it hands on, at most m, and up to window.receives
+/// messages of a reduction before they are combined; a root combines in the caller's buffer. Slots apart (combine_own_last)
+/// are another m, into which the caller's contribution is combined in place, or from which into the root's buffer.
 class Execution {
  public:
   /// @param instance  number of this call on the transport; the same on all ranks.

@@ -2,6 +2,7 @@
 #include "comm/exec/mpi_buffer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -83,10 +84,26 @@ void PackedBuffer::unpack() {
   });
 }
 
-MpiReducer::MpiReducer(MPI_Op op, MPI_Datatype type) : op_(op), type_(type), extent_(extent_bytes(type)) {
+MpiReducer::MpiReducer(MPI_Op op, MPI_Datatype type)
+    : op_(op), type_(type), extent_(std::max<std::size_t>(1, extent_bytes(type))) {
   int commutative = 0;
   check_mpi(MPI_Op_commutative(op, &commutative), "MPI_Op_commutative");
   commutative_ = commutative != 0;
+}
+
+std::unique_ptr<Reducer> MpiReducer::clone() const {
+  return name().empty() ? nullptr : std::make_unique<MpiReducer>(*this);
+}
+
+std::string MpiReducer::name() const {
+  const std::array own{MPI_MAX, MPI_MIN, MPI_SUM,  MPI_PROD, MPI_LAND,   MPI_BAND,
+                       MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
+  const auto* const found = std::ranges::find(own, op_);
+  if (found == own.end() || !is_named(type_)) return {};
+  std::array<char, MPI_MAX_OBJECT_NAME> type{};
+  int length = 0;
+  check_mpi(MPI_Type_get_name(type_, type.data(), &length), "MPI_Type_get_name");
+  return "op " + std::to_string(found - own.begin()) + " on " + type.data();
 }
 
 void MpiReducer::combine(const std::byte* left, const std::byte* right, std::byte* out,

@@ -3,7 +3,9 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "papfft/reducer.hpp"
@@ -43,6 +45,10 @@ class MpiReducer final : public Reducer {
                std::size_t bytes) const override;
   [[nodiscard]] std::size_t element_bytes() const override { return extent_; }
   [[nodiscard]] bool commutative() const override { return commutative_; }
+  /// Of MPI's own operations on its own types; others may be freed by the caller while a copy is in use.
+  [[nodiscard]] std::unique_ptr<Reducer> clone() const override;
+  /// "op 3 on MPI_DOUBLE", or nothing where there is no clone.
+  [[nodiscard]] std::string name() const override;
   [[nodiscard]] MPI_Op op() const { return op_; }
   [[nodiscard]] MPI_Datatype type() const { return type_; }
 

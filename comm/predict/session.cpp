@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <stdexcept>
+#include <typeinfo>
 #include <utility>
 
 #include "comm/exec/collectives_impl.hpp"
@@ -29,6 +30,13 @@ constexpr std::size_t kEagerBytes =
 /// Tags of the upper half, beside the watchdog's (max_tag).
 int clock_tag(const Transport& t) { return t.max_tag() - 1; }
 int exchange_tag(const Transport& t) { return t.max_tag() - 3; }
+
+/// Names do not tell types of two unnamed namespaces apart. @throws std::invalid_argument
+void require_same(const Reducer& kept, const Reducer& given) {
+  if (typeid(kept) == typeid(given)) return;
+  throw std::invalid_argument(std::string("reduce: two operations of one name, ") + typeid(given).name() +
+                              ", in the background of one Session");
+}
 
 }  // namespace
 
@@ -156,6 +164,7 @@ struct Session::State {
   /// What came after each call the last time; nothing, if a handle made it: that says itself when it can begin.
   std::map<std::string, std::optional<PlannedCall>> successors;
   std::string last_call;
+  std::map<std::string, std::shared_ptr<const Reducer>> reducers;  // by name: copies that outlive their calls
   std::optional<ExpectedCall> expected;
   const PersistentCall::Body* started = nullptr;  // the one that is expected
   std::shared_ptr<Session*> handles_session;      // what the handles know of this session
@@ -281,15 +290,20 @@ void Session::serve(const PersistentCall::Body* started, const CallArguments& ar
   const std::optional<ExpectedCall> expected = s.take_expected();
   std::uint32_t instance = instance_of(x.calls++, CallKind::plain);
   std::unique_ptr<Execution> execution;
-  if (expected && expected->plan.signature == planned.signature) {
+  if (expected && expected->plan.signature == planned.signature &&
+      expected->plan.reducer == planned.reducer) {
     instance = expected->instance;
     if (expected->run != nullptr) {
       execution = expected->run->take();
+      const auto kept = s.reducers.find(planned.reducer);
+      if (execution != nullptr && arguments.reducer != nullptr && kept != s.reducers.end()) {
+        require_same(*kept->second, *arguments.reducer);
+      }
       s.statistics.begun_early += expected->run->any() ? 1 : 0;
     }
   }
   s.successors[s.last_call] = started == nullptr ? std::optional(planned) : std::nullopt;
-  s.last_call = planned.signature.text();
+  s.last_call = planned.signature.text() + " " + planned.reducer;
   // What the successor can do without its caller runs beside this call already: a root that still scatters gathers from
   // those that have their part. The successor that is the same operation would find nobody there.
   const bool beside = expect_successor(iteration + 1, arguments.operation);
@@ -312,6 +326,9 @@ void Session::serve(const PersistentCall::Body* started, const CallArguments& ar
   }
   s.predictor.leave();
   ++s.statistics.calls;
+  if (!planned.reducer.empty() && !s.reducers.contains(planned.reducer)) {
+    if (auto copy = arguments.reducer->clone()) s.reducers.emplace(planned.reducer, std::move(copy));
+  }
 
   if (!beside) (void)expect_successor(iteration + 1, std::nullopt);
 }
@@ -327,20 +344,20 @@ bool Session::expect_successor(std::int64_t iteration, std::optional<Operation> 
   if (but_not && static_cast<Operation>(next->second->signature.operation) == *but_not) return false;
   s.expected.emplace(ExpectedCall{
       .plan = *next->second, .instance = instance_of(impl().calls, CallKind::expected), .run = nullptr});
-  // The operation of a reduction is the caller's, and not known yet.
-  if (!is_reduction(static_cast<Operation>(s.expected->plan.signature.operation))) {
-    begin_early({}, iteration);
-  }
+  const auto kept = s.reducers.find(s.expected->plan.reducer);
+  begin_early({}, kept == s.reducers.end() ? nullptr : kept->second.get(), iteration);
   return true;
 }
 
 /// @param recv       where the caller wants the result of what is expected; without data: not known yet
+/// @param reducer    of a reduction; nullptr: not known, or not kept, and then nothing begins
 /// @param iteration  of the call
-void Session::begin_early(std::span<std::byte> recv, std::int64_t iteration) {
+void Session::begin_early(std::span<std::byte> recv, const Reducer* reducer, std::int64_t iteration) {
   State& s = *state_;
   Impl& x = impl();
   const PlannedCall plan = s.expected->plan;
   if (plan.signature.background == 0) return;
+  if (is_reduction(plan.choice.algorithm->operation) && reducer == nullptr) return;
   EarlyRun::Ask ask;
   if (s.use_of(plan) != ArrivalUse::none) {
     // The exchange polls when something has been reported from here; a rank without a processing phase never does.
@@ -350,11 +367,11 @@ void Session::begin_early(std::span<std::byte> recv, std::int64_t iteration) {
     };
   }
   s.expected->run = std::make_unique<EarlyRun>(
-      [&x, plan, recv, instance = s.expected->instance](std::vector<std::int64_t> arrivals) {
+      [&x, plan, recv, reducer, instance = s.expected->instance](std::vector<std::int64_t> arrivals) {
         RankSchedule mine = x.part(plan, std::move(arrivals));
         Layout where = x.layout(plan, mine.shape, {}, recv);
         return std::make_unique<Execution>(std::move(mine), std::move(where), x.transport, instance, x.window,
-                                           nullptr, &x.credits);
+                                           reducer, &x.credits);
       },
       std::move(ask));
   s.background.add(*s.expected->run);
@@ -395,7 +412,7 @@ void PersistentCall::start() {
   s.started = &b;
   s.expected.emplace(ExpectedCall{
       .plan = plan, .instance = instance_of(session.impl().calls++, CallKind::started), .run = nullptr});
-  session.begin_early(b.arguments.recv, s.predictor.iteration());
+  session.begin_early(b.arguments.recv, b.arguments.reducer, s.predictor.iteration());
 }
 
 void PersistentCall::wait() {

@@ -38,6 +38,8 @@ RankSchedule generate(const Request& request, Rank rank) {
   return {shape, rank, builder.take()};
 }
 
+std::int64_t rounds(int ranks, int segments) { return std::int64_t{BinomialTree{ranks}.rounds()} * segments; }
+
 }  // namespace
 
 const Algorithm reduce_bnom{.operation = Operation::reduce,
@@ -47,6 +49,7 @@ const Algorithm reduce_bnom{.operation = Operation::reduce,
                             .bytes = "qm",
                             .source = "GRD Sect. II; Open MPI binomial",
                             .can_be_ordered = true,
-                            .local = generate};
+                            .local = generate,
+                            .round_count = rounds};
 
 }  // namespace papfft::comm

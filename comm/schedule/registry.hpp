@@ -50,6 +50,8 @@ struct Algorithm {
   Schedule (*whole)(const Request&) = nullptr;
   RankSchedule (*local)(const Request&, Rank) = nullptr;
   TransferPlanner transfers = nullptr;
+  /// How many rounds of one segment each follow each other; where known, the number of segments is chosen by it.
+  std::int64_t (*round_count)(int ranks, int segments) = nullptr;
 };
 
 /// All algorithms, by operation, then in the order of registry.def.

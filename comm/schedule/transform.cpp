@@ -40,7 +40,126 @@ Program reverse(const Program& program, const Shape& shape, int last_round) {
   return builder.take();
 }
 
+/// See combine_own_last.
+class OwnLast {
+ public:
+  /// @param shape  with its new scratch slots at the end: block s is set apart in slot `apart` + s
+  OwnLast(const Shape& shape, Rank rank, int apart)
+      : apart_(apart), slots_(static_cast<std::size_t>(shape.slots()), Slot::plain), builder_(shape.slots()) {
+    for (int s = 0; s < shape.blocks(); ++s) {
+      if (held_before(shape, rank, shape.block_of(s)) != Held::nothing) at(s) = Slot::own;
+    }
+    blocks_ = {0, shape.blocks()};
+  }
+
+  Program run(const Program& program) {
+    std::vector<int> place;  // op -> where it is now
+    int last_round = 0;
+    for (int i = 0; i < program.size(); ++i) {
+      Op op = program[i];
+      last_round = op.round;
+      rewrite(op);
+      std::vector<int> after;
+      for (const int before : program.after(i)) after.push_back(place[static_cast<std::size_t>(before)]);
+      place.push_back(builder_.add(op, after));
+    }
+    join(blocks_, last_round);
+    return builder_.take();
+  }
+
+ private:
+  enum class Slot : std::uint8_t {
+    own,    // holds the caller's input, and nothing has come
+    apart,  // the same, and what has come is apart
+    plain
+  };
+
+  Slot& at(int slot) { return slots_[static_cast<std::size_t>(slot)]; }
+  bool all(BlockRange range, Slot kind) {
+    for (int s = range.first; s < range.last; ++s) {
+      if (at(s) != kind) return false;
+    }
+    return range.count() > 0;
+  }
+  void set(BlockRange range, Slot kind) {
+    for (int s = range.first; s < range.last; ++s) at(s) = kind;
+  }
+
+  void rewrite(Op& op) {
+    switch (op.kind) {
+      case OpKind::send:
+        join(op.blocks, op.round);
+        return;
+      case OpKind::recv_combine:
+        if (all(op.blocks, Slot::own)) {
+          set(op.blocks, Slot::apart);
+          op.kind = OpKind::recv;
+          op.incoming_first = false;
+          shift(op.blocks);
+        } else if (all(op.blocks, Slot::apart)) {
+          shift(op.blocks);
+        } else {
+          join(op.blocks, op.round);
+          set(op.blocks, Slot::plain);
+        }
+        return;
+      case OpKind::combine:
+        join(op.blocks, op.round);
+        [[fallthrough]];
+      case OpKind::copy:
+        join({op.from, op.from + op.blocks.count()}, op.round);
+        [[fallthrough]];
+      case OpKind::recv:  // overwrites what the slot holds, and with it what is apart
+        set(op.blocks, Slot::plain);
+    }
+  }
+
+  void shift(BlockRange& range) const { range = {apart_ + range.first, apart_ + range.last}; }
+
+  void join(BlockRange range, int round) {
+    for (int first = range.first; first < range.last; ++first) {
+      if (at(first) != Slot::apart) continue;
+      int last = first;
+      while (last < range.last && at(last) == Slot::apart) at(last++) = Slot::plain;
+      builder_.combine(apart_ + first, {first, last}, round);
+      first = last - 1;
+    }
+  }
+
+  int apart_;
+  BlockRange blocks_;
+  std::vector<Slot> slots_;
+  ProgramBuilder builder_;
+};
+
+/// @return the first of the new slots
+int add_slots_apart(Shape& shape) {
+  if (!is_reduction(shape.operation) || shape.ordered) {
+    throw std::invalid_argument("combine_own_last: needs a reduction by a commutative operation");
+  }
+  const int first = shape.slots();
+  for (int s = 0; s < shape.blocks(); ++s) shape.scratch.push_back(s);
+  return first;
+}
+
 }  // namespace
+
+Schedule combine_own_last(const Schedule& schedule) {
+  Schedule result{schedule.shape, {}};
+  const int apart = add_slots_apart(result.shape);
+  result.programs.reserve(schedule.programs.size());
+  for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
+    result.programs.push_back(OwnLast(result.shape, static_cast<Rank>(r), apart).run(schedule.programs[r]));
+  }
+  return result;
+}
+
+RankSchedule combine_own_last(const RankSchedule& part) {
+  RankSchedule result{part.shape, part.rank, {}};
+  const int apart = add_slots_apart(result.shape);
+  result.program = OwnLast(result.shape, part.rank, apart).run(part.program);
+  return result;
+}
 
 Schedule reverse(const Schedule& schedule) {
   Schedule result{schedule.shape, {}};

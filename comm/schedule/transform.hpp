@@ -18,6 +18,20 @@ namespace papfft::comm {
 /// @throws std::invalid_argument  unless `order` is a permutation of the ranks.
 [[nodiscard]] Schedule relabel(const Schedule& schedule, std::span<const Rank> order);
 
+/// The same reduction for ranks that may come late: what a rank receives before it needs its own input is combined apart, in
+/// scratch slots, and its own contribution last, just before the first op that reads the slot, or at the end. So those
+/// receives, and their combining, no longer need the caller (background.hpp). Messages, their order and their sizes stay, so
+/// that a rank may do so whatever the others do.
+///
+///     rank 0 of P = 4, bnom    recv_combine <-1 [0,1), recv_combine <-2 [0,1)
+///     becomes                  recv <-1 [1,2), recv_combine <-2 [1,2), combine 1 => [0,1)
+///
+/// Needs one scratch slot per block: at most one vector of memory for what comes early.
+/// @throws std::invalid_argument  unless it is a reduction by a commutative operation (not Shape::ordered).
+[[nodiscard]] Schedule combine_own_last(const Schedule& schedule);
+/// One rank's part of it.
+[[nodiscard]] RankSchedule combine_own_last(const RankSchedule& part);
+
 /// @throws std::invalid_argument naming `what` unless `order` is a permutation of 0 .. ranks-1.
 void require_permutation(std::span<const Rank> order, int ranks, std::string_view what);
 

@@ -2,6 +2,10 @@
 #pragma once
 #include <cstddef>
 #include <cstring>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 namespace papfft::comm {
@@ -18,9 +22,15 @@ class Reducer {
                        std::size_t bytes) const = 0;
   [[nodiscard]] virtual std::size_t element_bytes() const = 0;
   [[nodiscard]] virtual bool commutative() const = 0;
+
+  /// A copy for a Session, which combines with it before the next call of this operation. nullptr, as here: there is none,
+  /// and nothing is combined before the caller comes.
+  [[nodiscard]] virtual std::unique_ptr<Reducer> clone() const { return nullptr; }
+  /// If clone() gives a copy: what it does, in words that mean the same on all ranks. Operations of one name are one.
+  [[nodiscard]] virtual std::string name() const { return {}; }
 };
 
-/// op(left, right) on values of T; a simple op is vectorised by the compiler.
+/// op(left, right) on values of T; a simple op is vectorised by the compiler. Can be cloned if Op has no state.
 template <typename T, typename Op>
 class ElementReducer final : public Reducer {
  public:
@@ -28,20 +38,47 @@ class ElementReducer final : public Reducer {
 
   void combine(const std::byte* left, const std::byte* right, std::byte* out,
                std::size_t bytes) const override {
-    // By memcpy, as staged bytes hold no T by the language's rules and need not be aligned for one.
-    for (std::size_t at = 0; at < bytes; at += sizeof(T)) {
-      T a;
-      T b;
-      std::memcpy(&a, left + at, sizeof(T));
-      std::memcpy(&b, right + at, sizeof(T));
-      const T c = op_(a, b);
-      std::memcpy(out + at, &c, sizeof(T));
+    // Apart, so that in each the compiler knows what overlaps: else it would not vectorise what is combined in place.
+    if (out == left) {
+      onto_left(out, right, bytes);
+    } else if (out == right) {
+      onto_right(left, out, bytes);
+    } else {
+      aside(left, right, out, bytes);
     }
   }
   [[nodiscard]] std::size_t element_bytes() const override { return sizeof(T); }
   [[nodiscard]] bool commutative() const override { return commutative_; }
 
+  [[nodiscard]] std::unique_ptr<Reducer> clone() const override {
+    if constexpr (std::is_empty_v<Op>) return std::make_unique<ElementReducer>(*this);
+    return nullptr;
+  }
+  [[nodiscard]] std::string name() const override { return typeid(ElementReducer).name(); }
+
  private:
+  /// By memcpy, as staged bytes hold no T by the language's rules and need not be aligned for one.
+  static T load(const std::byte* from) {
+    T value;
+    std::memcpy(&value, from, sizeof(T));
+    return value;
+  }
+  static void store(const T& value, std::byte* to) { std::memcpy(to, &value, sizeof(T)); }
+
+  void onto_left(std::byte* __restrict left, const std::byte* __restrict right, std::size_t bytes) const {
+    for (std::size_t at = 0; at < bytes; at += sizeof(T))
+      store(op_(load(left + at), load(right + at)), left + at);
+  }
+  void onto_right(const std::byte* __restrict left, std::byte* __restrict right, std::size_t bytes) const {
+    for (std::size_t at = 0; at < bytes; at += sizeof(T))
+      store(op_(load(left + at), load(right + at)), right + at);
+  }
+  void aside(const std::byte* __restrict left, const std::byte* __restrict right, std::byte* __restrict out,
+             std::size_t bytes) const {
+    for (std::size_t at = 0; at < bytes; at += sizeof(T))
+      store(op_(load(left + at), load(right + at)), out + at);
+  }
+
   Op op_;
   bool commutative_;
 };

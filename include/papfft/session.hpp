@@ -90,6 +90,11 @@ class PersistentCall {
 /// with a `b` run in the background what does not need the caller. The session expects what followed the present call
 /// the last time: a program whose calls repeat in some order gains from its second round on; a call that was not expected
 /// is served without early messages. Results are those of Collectives, whatever was predicted.
+///
+/// A reduction begins early if its operation is commutative and one of MPI's own on one of MPI's own types, or a function
+/// object without state: only of these a copy can be kept, to combine with before the next call. What comes early is combined
+/// among itself and the caller's own contribution last, so sums of floating-point numbers may round otherwise than without
+/// `b`, though alike from call to call. Memory: one vector for what comes early, besides that of Execution.
 class Session : public Collectives {
  public:
   /// Collective: synchronises the clocks. @throws as Collectives
@@ -142,7 +147,7 @@ class Session : public Collectives {
   [[nodiscard]] PersistentCall persistent(const CallArguments& arguments);
   void serve(const PersistentCall::Body* started, const CallArguments& arguments);
   bool expect_successor(std::int64_t iteration, std::optional<Operation> but_not);
-  void begin_early(std::span<std::byte> recv, std::int64_t iteration);
+  void begin_early(std::span<std::byte> recv, const Reducer* reducer, std::int64_t iteration);
   void end_handles();
 
   std::unique_ptr<State> state_;

@@ -8,7 +8,7 @@ import subprocess
 
 from support import PROGRAM, REPOSITORY, ProgramTest
 
-COMMANDS = ("transform", "spectrogram", "algorithms", "schedule", "info")
+COMMANDS = ("transform", "spectrogram", "algorithms", "schedule", "simulate", "info")
 
 
 class CommandsTest(ProgramTest):

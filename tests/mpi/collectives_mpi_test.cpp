@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
+#include <cstddef>
 #include <cstdlib>
 #include <numeric>
+#include <typeinfo>
 
 #include "comm/schedule/registry.hpp"
 #include "papfft/mpi.hpp"
@@ -207,6 +210,186 @@ TEST_F(Mpi, ReduceTakesUserOperationsOnTypesWithGapsInRankOrder) {
     }
   }
   MPI_Op_free(&op);
+}
+
+std::vector<std::string_view> reduce_algorithms() {
+  std::vector<std::string_view> names = {"auto"};
+  for (const Algorithm* a : algorithms()) {
+    if (a->operation == Operation::reduce) names.push_back(a->name);
+  }
+  return names;
+}
+
+/// Each operation on each size and some root, by one algorithm after another.
+template <typename T>
+void expect_reduces_like_mpi(Communicator& comm, MPI_Datatype type, std::initializer_list<MPI_Op> ops,
+                             T (*element)(int i, int rank)) {
+  const auto names = reduce_algorithms();
+  std::size_t turn = 0;
+  for (const MPI_Op op : ops) {
+    for (const int n : {0, 1, 257}) {
+      for (std::size_t k = 0; k < 3; ++k, ++turn) {
+        const std::string_view algorithm = names[turn % names.size()];
+        const int root = static_cast<int>(turn) % comm.size();
+        std::vector<T> own;
+        for (int i = 0; i < n; ++i) own.push_back(element(i, comm.rank()));
+        std::vector<T> expected(own.size(), element(3, 99));
+        std::vector<T> actual = expected;
+        MPI_Reduce(own.data(), expected.data(), n, type, op, root, MPI_COMM_WORLD);
+        comm.reduce(own.data(), actual.data(), n, type, op, root, algorithm);
+        if (comm.rank() == root) {
+          EXPECT_EQ(actual, expected)
+              << typeid(T).name() << " " << algorithm << " root " << root << " n " << n;
+        }
+      }
+    }
+  }
+}
+
+template <typename T>
+struct Located {  // as MPI's pair types
+  T value;
+  int index;
+  friend bool operator==(const Located&, const Located&) = default;
+};
+
+template <typename T>
+Located<T> located(int i, int rank) {
+  return {static_cast<T>((i * 7 + rank * 3) % 5), rank};
+}
+
+template <typename T>
+T whole(int i, int rank) {
+  return static_cast<T>((i * 7 + rank * 3) % 5);
+}
+
+/// One or two: products stay exact.
+template <typename T>
+T factor(int i, int rank) {
+  return static_cast<T>(1 + (i + rank) % 2);
+}
+
+TEST_F(Mpi, ReduceTakesMpisOperationsAndTypes) {
+  expect_reduces_like_mpi<int>(
+      comm, MPI_INT,
+      {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN, MPI_LAND, MPI_BAND, MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR},
+      whole<int>);
+  expect_reduces_like_mpi<std::int64_t>(comm, MPI_INT64_T, {MPI_SUM, MPI_BXOR}, whole<std::int64_t>);
+  expect_reduces_like_mpi<unsigned char>(comm, MPI_BYTE, {MPI_BAND, MPI_BOR, MPI_BXOR}, whole<unsigned char>);
+  expect_reduces_like_mpi<char>(comm, MPI_C_BOOL, {MPI_LAND, MPI_LOR, MPI_LXOR},
+                                [](int i, int rank) { return static_cast<char>((i + rank) % 2); });
+  expect_reduces_like_mpi<float>(comm, MPI_FLOAT, {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN}, factor<float>);
+  expect_reduces_like_mpi<double>(comm, MPI_DOUBLE, {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN}, factor<double>);
+  expect_reduces_like_mpi<long double>(comm, MPI_LONG_DOUBLE, {MPI_SUM, MPI_MAX}, factor<long double>);
+  expect_reduces_like_mpi<std::complex<double>>(
+      comm, MPI_C_DOUBLE_COMPLEX, {MPI_SUM, MPI_PROD},
+      [](int i, int rank) { return std::complex<double>((i + rank) % 2, 1 - i % 2); });
+  expect_reduces_like_mpi<std::complex<float>>(comm, MPI_C_FLOAT_COMPLEX, {MPI_SUM}, [](int i, int rank) {
+    return std::complex<float>(whole<float>(i, rank), 1);
+  });
+}
+
+TEST_F(Mpi, ReduceTakesMpisPairTypes) {
+  expect_reduces_like_mpi<Located<int>>(comm, MPI_2INT, {MPI_MINLOC, MPI_MAXLOC}, located<int>);
+  expect_reduces_like_mpi<Located<float>>(comm, MPI_FLOAT_INT, {MPI_MINLOC, MPI_MAXLOC}, located<float>);
+  // With gaps between or behind their parts:
+  expect_reduces_like_mpi<Located<double>>(comm, MPI_DOUBLE_INT, {MPI_MINLOC, MPI_MAXLOC}, located<double>);
+  expect_reduces_like_mpi<Located<short>>(comm, MPI_SHORT_INT, {MPI_MINLOC, MPI_MAXLOC}, located<short>);
+  expect_reduces_like_mpi<Located<long>>(comm, MPI_LONG_INT, {MPI_MINLOC, MPI_MAXLOC}, located<long>);
+}
+
+/// On {int, gap, double}: the sum of the ints, the greatest of the doubles.
+struct Mixed {
+  int a;
+  double b;
+  friend bool operator==(const Mixed&, const Mixed&) = default;
+};
+void sum_and_greatest(void* in, void* inout, int* count, MPI_Datatype* /*type*/) {
+  const auto* x = static_cast<const Mixed*>(in);
+  auto* y = static_cast<Mixed*>(inout);
+  for (int i = 0; i < *count; ++i) y[i] = {x[i].a + y[i].a, std::max(x[i].b, y[i].b)};
+}
+
+TEST_F(Mpi, ReduceTakesUserOperationsOnDerivedTypesByEveryAlgorithm) {
+  Type parts;
+  Type mixed;
+  const std::array<int, 2> lengths = {1, 1};
+  const std::array<MPI_Aint, 2> places = {offsetof(Mixed, a), offsetof(Mixed, b)};
+  const std::array<MPI_Datatype, 2> types = {MPI_INT, MPI_DOUBLE};
+  MPI_Type_create_struct(2, lengths.data(), places.data(), types.data(), &parts.t);
+  MPI_Type_create_resized(parts.t, 0, sizeof(Mixed), &mixed.t);
+  MPI_Type_commit(&mixed.t);
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Op_create(&sum_and_greatest, 1, &op);
+  std::vector<Mixed> own;
+  for (int i = 0; i < 300; ++i)
+    own.push_back({i + comm.rank(), static_cast<double>((i * 5 + comm.rank() * 3) % 11)});
+  for (const std::string_view algorithm : reduce_algorithms()) {
+    const int root = p - 1;
+    std::vector<Mixed> expected(own.size());
+    std::vector<Mixed> actual(own.size());
+    MPI_Reduce(own.data(), expected.data(), 300, mixed.t, op, root, MPI_COMM_WORLD);
+    comm.reduce(own.data(), actual.data(), 300, mixed.t, op, root, algorithm);
+    if (is(root)) {
+      EXPECT_EQ(actual, expected) << algorithm;
+    }
+    actual = own;  // in place
+    comm.reduce(is(root) ? MPI_IN_PLACE : own.data(), actual.data(), 300, mixed.t, op, root, algorithm);
+    EXPECT_EQ(actual, is(root) ? expected : own) << algorithm;
+  }
+  MPI_Op_free(&op);
+}
+
+TEST_F(Mpi, ReduceKeepsTheOrderOrRefuses) {
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Op_create(&keep_last, 0, &op);
+  Type pair;
+  MPI_Type_contiguous(2, MPI_INT, &pair.t);
+  MPI_Type_commit(&pair.t);
+  constexpr int n = 50;
+  std::vector<int> own(2 * n);
+  for (int i = 0; i < n; ++i)
+    own[static_cast<std::size_t>(2 * i)] = (comm.rank() + i) % 3 == 0 ? 0 : comm.rank() + 1;
+  for (const Algorithm* algorithm : algorithms()) {
+    if (algorithm->operation != Operation::reduce) continue;
+    std::vector<int> expected(2 * n, -5);
+    std::vector<int> actual(2 * n, -5);
+    if (!algorithm->can_be_ordered) {
+      try {
+        comm.reduce(own.data(), actual.data(), n, pair.t, op, 0, algorithm->name);
+        ADD_FAILURE() << algorithm->name << " took an operation that is not commutative";
+      } catch (const std::invalid_argument& e) {
+        EXPECT_THAT(e.what(), testing::HasSubstr("needs a commutative operation"));
+      }
+      continue;
+    }
+    for (int root = 0; root < p; ++root) {
+      MPI_Reduce(own.data(), expected.data(), n, pair.t, op, root, MPI_COMM_WORLD);
+      comm.reduce(own.data(), actual.data(), n, pair.t, op, root, algorithm->name);
+      for (std::size_t i = 0; is(root) && i < actual.size(); i += 2) {
+        EXPECT_EQ(actual[i], expected[i]) << algorithm->name << " root " << root;
+      }
+    }
+  }
+  MPI_Op_free(&op);
+}
+
+TEST_F(Mpi, ReduceTakesTypesWithoutDataAndRefusesInPlaceElsewhere) {
+  Type nothing;
+  MPI_Type_contiguous(0, MPI_INT, &nothing.t);
+  MPI_Type_commit(&nothing.t);
+  int value = 5;
+  comm.reduce(&value, &value, 3, nothing.t, MPI_SUM, 0);
+  EXPECT_EQ(value, 5);
+  if (!is(0)) {
+    EXPECT_THROW(comm.reduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_SUM, 0), std::invalid_argument);
+  }
+  int sum = 0;
+  const int one = 1;
+  comm.reduce(&one, &sum, 1, MPI_INT, MPI_SUM, 0);  // the group is as before
+  if (is(0)) {
+    EXPECT_EQ(sum, p);
+  }
 }
 
 TEST_F(Mpi, TakesBlocksBeyondTwoGigabytes) {

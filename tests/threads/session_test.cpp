@@ -96,6 +96,32 @@ TEST_P(SessionOnThreads, ResultsAreThoseOfPlainCollectivesWhateverIsPredicted) {
         ASSERT_EQ(mine, block(iteration, me, c.elements)) << algorithm;
       }
     }
+    for (const std::string& algorithm : names(Operation::reduce)) {
+      for (int repeat = 0; repeat < 3; ++repeat, ++iteration) {
+        process(session, (me * 3 + repeat) % 3);
+        const auto mine = block(iteration, me, c.elements);
+        std::vector<int> expected(c.elements);
+        for (int r = 0; r < p; ++r) {
+          const auto other = block(iteration, r, c.elements);
+          for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += other[i];
+        }
+        std::vector<int> sum(me == 0 ? c.elements : 0);
+        session.reduce<int>(mine, sum, std::plus<>{}, 0, algorithm);
+        std::vector<float> fine(c.elements);
+        for (std::size_t i = 0; i < fine.size(); ++i)
+          fine[i] = 1.0F / static_cast<float>(me + 1 + static_cast<int>(i % 7));
+        std::vector<float> fine_sum(me == 0 ? c.elements : 0);
+        session.reduce<float>(fine, fine_sum, std::plus<>{}, 0, algorithm);
+        if (me != 0) continue;
+        ASSERT_EQ(sum, expected) << algorithm;
+        for (std::size_t i = 0; i < fine.size(); ++i) {
+          double exact = 0;
+          for (int r = 0; r < p; ++r)
+            exact += static_cast<double>(1.0F / static_cast<float>(r + 1 + static_cast<int>(i % 7)));
+          ASSERT_NEAR(fine_sum[i], exact, 1e-5) << algorithm;
+        }
+      }
+    }
     session.close();
   });
 }
@@ -151,6 +177,80 @@ TEST(Session, BeginsAGatherBeforeTheRootComes) {
       EXPECT_GE(s.begun_early, 3) << "of the five calls that could be expected";
     }
     EXPECT_TRUE(s.has_thread);
+  });
+}
+
+/// Counts how often it is applied, by all ranks together.
+struct CountedSum {
+  static inline std::atomic<std::int64_t> count{0};
+  int operator()(int a, int b) const {
+    ++count;
+    return a + b;
+  }
+};
+
+// P = 4, binomial: rank 3's part goes to rank 2, which adds its own; ranks 1 and 2 send to the root, whose background adds
+// these up before the root comes. Two of the three sums are there then, the third is the root's own.
+TEST(Session, ReducesAmongTheOthersBeforeALateRootComes) {
+  CountedSum::count = 0;
+  std::atomic<bool> in_time{true};
+  ThreadGroup(4).run([&](Transport& transport) {
+    Session session(transport, quick(), {});
+    constexpr std::int64_t n = 20000;
+    constexpr int kCalls = 5;
+    for (int iteration = 0; iteration < kCalls; ++iteration) {
+      const auto mine = block(iteration, session.rank(), n);
+      std::vector<int> sum(session.rank() == 0 ? n : 0);
+      if (session.rank() == 0 && iteration >= 2) {  // expected from its second time on
+        const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (CountedSum::count < (3 * iteration + 2) * n && std::chrono::steady_clock::now() < give_up)
+          pause_ms(1);
+        if (CountedSum::count < (3 * iteration + 2) * n) in_time = false;
+      }
+      session.reduce<int>(mine, sum, CountedSum{}, 0, "bbnom");
+      if (session.rank() == 0) {
+        for (std::size_t i = 0; i < n; ++i) {
+          ASSERT_EQ(sum[i], 4 * mine[i] + 6 * 1009) << "iteration " << iteration;
+        }
+        EXPECT_GE(session.statistics().begun_early, std::max(0, iteration - 1));
+      }
+    }
+  });
+  EXPECT_TRUE(in_time) << "the root's background did not combine";
+  EXPECT_EQ(CountedSum::count, 5 * 3 * 20000);
+}
+
+TEST(Session, BeginsNoReductionEarlyWithAnotherOperation) {
+  ThreadGroup(3).run([](Transport& transport) {
+    Session session(transport, quick(), {});
+    for (int iteration = 0; iteration < 12; ++iteration) {
+      pause_ms(session.rank() == 0 ? 5 : 0);
+      const std::vector<int> mine(1000, session.rank() + 2);
+      std::vector<int> result(session.rank() == 0 ? 1000 : 0);
+      const int scale = 1 + iteration % 2;
+      const auto weighted = [scale](int a, int b) { return std::max(scale * a, scale * b) / scale; };
+      switch (iteration % 4) {
+        case 0:
+          session.reduce<int>(mine, result, std::plus<>{}, 0, "bchain");
+          break;
+        case 1:
+          session.reduce<int>(mine, result, std::multiplies<>{}, 0, "bchain");
+          break;
+        case 2:
+          session.reduce<int>(mine, result, weighted, 0, "bchain");  // has state: no copy, nothing early
+          break;
+        default:  // the sum where the product was expected, now and then
+          if (iteration < 8) {
+            session.reduce<int>(mine, result, std::plus<>{}, 0, "bchain");
+          } else {
+            session.reduce<int>(mine, result, std::multiplies<>{}, 0, "bchain");
+          }
+      }
+      const bool adds = iteration % 4 == 0 || iteration == 3 || iteration == 7;
+      if (session.rank() == 0) {
+        EXPECT_EQ(result, std::vector<int>(1000, iteration % 4 == 2 ? 4 : adds ? 9 : 24)) << iteration;
+      }
+    }
   });
 }
 

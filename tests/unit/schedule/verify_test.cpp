@@ -126,7 +126,7 @@ class Mutator {
       }
       if (op.kind == OpKind::send) drop_message(r, i);
       if (good_.shape.ordered && op.kind == OpKind::recv_combine) {
-        change("operands swapped in", [](Op& o) { o.incoming_first = true; });
+        change("operands swapped in", [](Op& o) { o.incoming_first = !o.incoming_first; });
       }
     }
     if (good_.shape.single_port) {

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: MIT
+// papfft simulate: schedules in virtual time (Hockney's model), under any arrival pattern. No communication.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "app/bench_common.hpp"
+#include "app/command.hpp"
+#include "app/exit_code.hpp"
+#include "app/report/byte_count.hpp"
+#include "app/report/text_table.hpp"
+#include "app/version.hpp"
+#include "comm/exec/layout.hpp"
+#include "comm/predict/pure/arrival_pattern.hpp"
+#include "comm/schedule/transform.hpp"
+#include "comm/select/select.hpp"
+#include "comm/sim/simulator.hpp"
+
+namespace papfft::app {
+
+namespace {
+
+using comm::Operation;
+using comm::Ticks;
+
+constexpr Ticks kTicksPerNs = 1000;  // a byte may take less than a nanosecond
+
+struct SimulateOptions {
+  std::string operation = "reduce";
+  std::vector<std::string> algorithms = {"all"};
+  std::vector<int> ranks = {8};
+  std::vector<std::string> bytes = {"1M"};
+  std::vector<std::string> segments = {"best"};
+  std::vector<std::string> arrivals = {"none"};
+  int iterations = 1;
+  std::uint64_t seed = 1;
+  int root = 0;
+  bool ordered = false;
+  std::string alpha = "8us";
+  double beta_ns = 8;
+  double gamma_ns = 0.25;
+  std::string ports = "bi";
+  std::string combining = "overlapped";
+  int window = 1;
+  int most_segments = 1024;
+  std::string json;
+  std::string csv;
+  bool quiet = false;
+};
+
+/// The words of the command line, with a meaning.
+struct Settings {
+  Operation operation = Operation::reduce;
+  std::vector<std::string> algorithms;
+  std::vector<std::uint64_t> bytes;
+  std::vector<int> segments;  ///< 0: the best
+  std::vector<comm::ArrivalPattern> patterns;
+  comm::Machine machine;
+
+  /// @throws std::invalid_argument, UsageError
+  explicit Settings(const SimulateOptions& o) : operation(comm::parse_operation(o.operation)) {
+    for (const std::string& name : o.algorithms) {
+      if (name == "all") {
+        for (const comm::Algorithm* a : comm::algorithms()) {
+          if (a->operation == operation && (a->can_be_ordered || !o.ordered))
+            algorithms.emplace_back(a->name);
+        }
+        continue;
+      }
+      const comm::Choice choice = comm::choose(operation, name, 2, 0, o.ordered);
+      if (choice.algorithm == nullptr)
+        throw UsageError("simulate: the MPI library's own collectives are not schedules");
+      algorithms.push_back(name);
+    }
+    for (const std::string& text : o.bytes) bytes.push_back(report::parse_byte_count(text));
+    for (const std::string& text : o.segments) {
+      segments.push_back(text == "best" ? 0
+                                        : static_cast<int>(std::min<std::uint64_t>(
+                                              report::parse_byte_count(text), 1 << 20)));
+      if (text != "best" && segments.back() == 0) throw UsageError("--segments: at least 1, or best");
+    }
+    for (const std::string& text : o.arrivals) patterns.push_back(comm::ArrivalPattern::parse(text, o.seed));
+    const auto combining = [&] {
+      if (o.combining == "overlapped") return comm::Combining::overlapped;
+      return o.combining == "exclusive" ? comm::Combining::exclusive : comm::Combining::in_message;
+    }();
+    machine = {.alpha = comm::parse_duration_ns(o.alpha) * kTicksPerNs,
+               .beta = std::llround(o.beta_ns * static_cast<double>(kTicksPerNs)),
+               .gamma = std::llround(o.gamma_ns * static_cast<double>(kTicksPerNs)),
+               .duplex = o.ports == "bi",
+               .combining = combining};
+  }
+};
+
+/// One algorithm in one situation.
+struct Row {
+  std::string algorithm;
+  int ranks = 0;
+  std::uint64_t bytes = 0;
+  std::string pattern;
+  int segments = 0;
+  std::vector<double> run_ns = {};      // per iteration
+  std::vector<double> elapsed_ns = {};  // means over the ranks
+  double over_best = 1;                 // mean run time / that of the best algorithm here
+
+  [[nodiscard]] double mean_run_ns() const { return mean(run_ns); }
+  static double mean(const std::vector<double>& v) {
+    return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+  }
+};
+
+class Simulation {
+ public:
+  Simulation(const SimulateOptions& options, const Settings& settings)
+      : options_(options), settings_(settings) {}
+
+  std::vector<Row> run() {
+    std::vector<Row> rows;
+    for (const int ranks : options_.ranks) {
+      if (options_.root >= ranks)
+        throw UsageError(fmt::format("no rank {} among {} as --root", options_.root, ranks));
+      for (const std::uint64_t bytes : settings_.bytes) {
+        for (const comm::ArrivalPattern& pattern : settings_.patterns) {
+          const std::size_t first = rows.size();
+          for (const std::string& name : settings_.algorithms) add_rows(rows, name, ranks, bytes, pattern);
+          compare(std::span(rows).subspan(first));
+        }
+      }
+    }
+    return rows;
+  }
+
+ private:
+  static void compare(std::span<Row> rows) {
+    if (rows.empty()) return;
+    const double best = std::ranges::min_element(rows, {}, &Row::mean_run_ns)->mean_run_ns();
+    for (Row& row : rows) row.over_best = best > 0 ? row.mean_run_ns() / best : 1;
+  }
+
+  void add_rows(std::vector<Row>& rows, const std::string& name, int ranks, std::uint64_t bytes,
+                const comm::ArrivalPattern& pattern) const {
+    const comm::Choice choice = comm::choose(settings_.operation, name, ranks, bytes, options_.ordered);
+    const auto simulated = [&](int segments) {
+      return simulate(choice, name, ranks, bytes, pattern, segments);
+    };
+    switch (choice.algorithm->segmentation) {
+      case comm::Segmentation::whole:
+        rows.push_back(simulated(1));
+        return;
+      case comm::Segmentation::head_and_rest:
+        rows.push_back(simulated(2));
+        return;
+      case comm::Segmentation::chunks: {
+        const std::size_t chunk = comm::Options{}.chunk_bytes;
+        rows.push_back(simulated(
+            static_cast<int>(std::max<std::size_t>(1, (block_bytes(ranks, bytes) + chunk - 1) / chunk))));
+        return;
+      }
+      case comm::Segmentation::even:
+        break;
+    }
+    for (const int segments : settings_.segments) {
+      rows.push_back(segments > 0 ? simulated(segments) : best_of(simulated, bytes));
+    }
+  }
+
+  /// Over numbers of segments that grow by an eighth at a time, until it has become a third slower than the best.
+  template <typename Simulated>
+  [[nodiscard]] Row best_of(Simulated simulated, std::uint64_t bytes) const {
+    const auto most = static_cast<int>(
+        std::clamp<std::uint64_t>(bytes, 1, static_cast<std::uint64_t>(options_.most_segments)));
+    Row best = simulated(1);
+    for (int segments = 2; segments <= most; segments = std::max(segments + 1, segments + segments / 8)) {
+      Row row = simulated(segments);
+      if (row.mean_run_ns() < best.mean_run_ns())
+        best = std::move(row);
+      else if (row.mean_run_ns() > 4.0 / 3 * best.mean_run_ns() && segments > 8)
+        break;
+    }
+    return best;
+  }
+
+  [[nodiscard]] std::size_t block_bytes(int ranks, std::uint64_t bytes) const {
+    return comm::moves_per_rank(settings_.operation) ? bytes / static_cast<std::uint64_t>(ranks) : bytes;
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> arrivals_ns(const comm::ArrivalPattern& pattern, int iteration,
+                                                      int ranks) const {
+    std::vector<std::int64_t> result;
+    result.reserve(static_cast<std::size_t>(ranks));
+    for (int r = 0; r < ranks; ++r) result.push_back(pattern.delay_ns(iteration, r, ranks, options_.root));
+    return result;
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> sizes(const comm::Algorithm& algorithm, const comm::Shape& shape,
+                                                std::size_t bytes) const {
+    const bool head = algorithm.segmentation == comm::Segmentation::head_and_rest;
+    const std::vector<std::size_t> cuts =
+        comm::cut(bytes, shape.segments, 1, head ? comm::Options{}.head_bytes : 0);
+    std::vector<std::int64_t> result(static_cast<std::size_t>(shape.slots()));
+    for (int slot = 0; slot < shape.slots(); ++slot) {
+      const auto s = static_cast<std::size_t>(shape.block_of(slot) % shape.segments);
+      result[static_cast<std::size_t>(slot)] = static_cast<std::int64_t>(cuts[s + 1] - cuts[s]);
+    }
+    return result;
+  }
+
+  [[nodiscard]] Row simulate(const comm::Choice& choice, const std::string& name, int ranks,
+                             std::uint64_t bytes, const comm::ArrivalPattern& pattern, int segments) const {
+    const comm::Algorithm& algorithm = *choice.algorithm;
+    const comm::Machine& machine = settings_.machine;
+    const std::size_t block = block_bytes(ranks, bytes);
+    Row row{
+        .algorithm = name, .ranks = ranks, .bytes = bytes, .pattern = pattern.spec(), .segments = segments};
+    std::optional<comm::Schedule> schedule;
+    std::vector<std::int64_t> slot_bytes;
+    for (int iteration = 0; iteration < options_.iterations; ++iteration) {
+      std::vector<Ticks> arrivals = arrivals_ns(pattern, iteration, ranks);
+      if (!schedule || algorithm.uses_arrival) {
+        const std::int64_t round = machine.alpha / kTicksPerNs + (machine.beta + machine.gamma) *
+                                                                     static_cast<std::int64_t>(block) /
+                                                                     segments / kTicksPerNs;
+        schedule = comm::make_schedule(algorithm, {.operation = settings_.operation,
+                                                   .ranks = ranks,
+                                                   .root = options_.root,
+                                                   .segments = segments,
+                                                   .ordered = options_.ordered,
+                                                   .arrival_ns = arrivals,
+                                                   .round_ns = round});
+        if (choice.background && comm::is_reduction(settings_.operation) && !options_.ordered) {
+          schedule = comm::combine_own_last(*schedule);
+        }
+        slot_bytes = sizes(algorithm, schedule->shape, block);
+      }
+      for (Ticks& arrival : arrivals) arrival *= kTicksPerNs;
+      const comm::Simulation result =
+          comm::simulate(*schedule, slot_bytes, arrivals, machine,
+                         {.window = {options_.window, options_.window},
+                          .early = choice.background ? comm::Early::background : comm::Early::nothing});
+      row.run_ns.push_back(static_cast<double>(result.run_time) / static_cast<double>(kTicksPerNs));
+      row.elapsed_ns.push_back(result.elapsed_mean() / static_cast<double>(kTicksPerNs));
+    }
+    row.segments = schedule->shape.segments;
+    return row;
+  }
+
+  const SimulateOptions& options_;
+  const Settings& settings_;
+};
+
+std::string table(const std::vector<Row>& rows) {
+  report::TextTable table(
+      {"ranks", "bytes", "arrivals", "algorithm", "segments", "run us", "elapsed us", "over best"});
+  for (const Row& row : rows) {
+    table.add({std::to_string(row.ranks), report::byte_count_text(row.bytes), row.pattern, row.algorithm,
+               std::to_string(row.segments), fmt::format("{:.3f}", row.mean_run_ns() / 1e3),
+               fmt::format("{:.3f}", Row::mean(row.elapsed_ns) / 1e3), fmt::format("{:.3f}", row.over_best)});
+  }
+  return table.text();
+}
+
+std::string csv(const Settings& settings, const std::vector<Row>& rows) {
+  report::TextTable table({"op", "algorithm", "ranks", "bytes", "pattern", "segments", "iterations", "run_ns",
+                           "run_ns_min", "run_ns_max", "elapsed_ns", "over_best"});
+  for (const Row& row : rows) {
+    const auto [least, most] = std::ranges::minmax(row.run_ns);
+    table.add({std::string(comm::to_string(settings.operation)), row.algorithm, std::to_string(row.ranks),
+               std::to_string(row.bytes), row.pattern, std::to_string(row.segments),
+               std::to_string(row.run_ns.size()), fmt::format("{}", row.mean_run_ns()),
+               fmt::format("{}", least), fmt::format("{}", most),
+               fmt::format("{}", Row::mean(row.elapsed_ns)), fmt::format("{}", row.over_best)});
+  }
+  return table.csv();
+}
+
+nlohmann::ordered_json document(const SimulateOptions& options, const Settings& settings,
+                                const std::vector<Row>& rows) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Row& row : rows) {
+    const auto [least, most] = std::ranges::minmax(row.run_ns);
+    list.push_back({{"op", comm::to_string(settings.operation)},
+                    {"algorithm", row.algorithm},
+                    {"ranks", row.ranks},
+                    {"bytes", row.bytes},
+                    {"pattern", row.pattern},
+                    {"segments", row.segments},
+                    {"iterations", row.run_ns.size()},
+                    {"run_ns", {{"mean", row.mean_run_ns()}, {"min", least}, {"max", most}}},
+                    {"elapsed_ns", Row::mean(row.elapsed_ns)},
+                    {"over_best", row.over_best}});
+  }
+  return {{"papfft", kVersion},
+          {"settings",
+           {{"op", options.operation},
+            {"root", options.root},
+            {"ordered", options.ordered},
+            {"seed", options.seed},
+            {"alpha", options.alpha},
+            {"beta_ns_per_byte", options.beta_ns},
+            {"gamma_ns_per_byte", options.gamma_ns},
+            {"ports", options.ports},
+            {"combining", options.combining},
+            {"window", options.window}}},
+          {"rows", list}};
+}
+
+int run_simulate(const SimulateOptions& options) {
+  const Settings settings(options);
+  check_outputs({options.json, options.csv});
+  const std::vector<Row> rows = Simulation(options, settings).run();
+  if (!options.quiet) fmt::print("{}", table(rows));
+  if (!options.json.empty()) write_text(options.json, document(options, settings, rows).dump(2) + "\n");
+  write_text(options.csv, options.csv.empty() ? "" : csv(settings, rows));
+  return kOk;
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<SimulateOptions>();
+  CLI::App* command =
+      app.add_subcommand("simulate", "run schedules in virtual time, under any arrival pattern");
+  command->add_option("--op", options->operation, "operation: reduce, scatter, gather, bcast, ...")
+      ->capture_default_str();
+  command
+      ->add_option("--algorithms", options->algorithms,
+                   "names from 'papfft algorithms', with b before them for the background; auto; all")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--ranks", options->ranks, "numbers of ranks")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--bytes", options->bytes, "sizes of the whole vector; K, M and G are powers of two")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      ->add_option("--segments", options->segments,
+                   "numbers of segments, or best: the fastest that is found; only for algorithms that leave "
+                   "the choice")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--most-segments", options->most_segments, "how far 'best' looks")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--arrivals", options->arrivals, "arrival patterns, see below")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      ->add_option("--iterations", options->iterations,
+                   "calls per case, each with arrivals of its own; means are shown")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "of the arrivals")->capture_default_str();
+  command->add_option("--root", options->root, "rank")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command->add_flag("--ordered", options->ordered, "for an operation that is not commutative");
+  command->add_option("--alpha", options->alpha, "time of a message without data")->capture_default_str();
+  command->add_option("--beta", options->beta_ns, "time to move a byte, in ns (to the ps)")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  command->add_option("--gamma", options->gamma_ns, "time to combine a byte, in ns (to the ps)")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--ports", options->ports,
+          "bi: a rank sends a message and receives one at a time; uni: it takes part in one at a time")
+      ->check(CLI::IsMember({"bi", "uni"}))
+      ->capture_default_str();
+  command
+      ->add_option("--combining", options->combining,
+                   "overlapped: beside the messages; exclusive: a rank that combines does nothing else; "
+                   "in-message: so does "
+                   "the sender")
+      ->check(CLI::IsMember({"overlapped", "exclusive", "in-message"}))
+      ->capture_default_str();
+  command->add_option("--window", options->window, "messages that a rank may have under way each way")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--json", options->json, "write the rows as JSON to this file");
+  command->add_option("--csv", options->csv, "write the rows as CSV to this file");
+  command->add_flag("--quiet", options->quiet, "print no table");
+  command->footer(
+      "Examples:\n"
+      "  papfft simulate --algorithms papbi,bi-greedy,bnom --ranks 8,48 --bytes 8M --arrivals "
+      "none,uniform:50ms "
+      "--iterations 20\n"
+      "  papfft simulate --algorithms papbi,bpapbi --ranks 16 --bytes 2M --arrivals root-late:20ms\n"
+      "  papfft simulate --algorithms bnom,chain,binary,uni-greedy --ranks 64 --bytes 16,64,512,4K --ports "
+      "uni "
+      "--combining exclusive --alpha 10ns --beta 1 --gamma 0\n"
+      "  papfft simulate --op gather --algorithms lin,credit,bcredit --ranks 48 --bytes 8M --arrivals "
+      "uniform:50ms\n"
+      "  papfft simulate --algorithms bnom,binary --ranks 100000 --bytes 64K --segments 1,4\n"
+      "comm/sim/README.md has the commands for the figures of the greedy reduction paper.\n"
+      "Patterns:\n" +
+      comm::known_arrival_patterns() +
+      "\nPredictions are taken to be exact: algorithms that plan by arrival times know them. Run time: from "
+      "the first arrival "
+      "to the last exit; elapsed: mean over ranks of exit - arrival; over best: run time / that of the "
+      "fastest row of the "
+      "same ranks, bytes and arrivals.\n"
+      "Exit codes: 0 ok, 64 usage, 70 out of memory or a fault, 73 cannot write.");
+  command->callback([&action, options] { action = [options] { return run_simulate(*options); }; });
+}
+
+}  // namespace papfft::app

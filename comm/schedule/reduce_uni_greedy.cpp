@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Uni-greedy reduction (uni_greedy.hpp) for equal segments and combining that costs nothing beside the messages. Made for
+// links that carry one way at a time; on others bi-greedy needs fewer rounds, but holds more segments at once.
+#include <vector>
+
+#include "comm/schedule/registry.hpp"
+#include "comm/schedule/uni_greedy.hpp"
+
+namespace papfft::comm {
+
+namespace {
+
+void plan(const Request& request, const TransferSink& sink) {
+  const std::vector<std::int64_t> message(static_cast<std::size_t>(request.segments), 1);
+  const std::vector<std::int64_t> combining(message.size(), 0);
+  plan_uni_greedy(request.ranks, request.root, message, combining, sink);
+}
+
+}  // namespace
+
+const Algorithm reduce_uni_greedy{
+    .operation = Operation::reduce,
+    .name = "uni-greedy",
+    .summary = "the two ranks that are free first meet next, one message at a time",
+    .rounds = "q if S=1; no closed form",
+    .bytes = "qm if S=1, down to 2m for many segments",
+    .source = "GRD Algorithm 1",
+    .transfers = plan};
+
+}  // namespace papfft::comm
