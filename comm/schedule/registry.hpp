@@ -47,6 +47,8 @@ struct Algorithm {
   /// Exactly one of the two. `local` makes one rank's part alone, in O(log P) space or that of its own part.
   Schedule (*whole)(const Request&) = nullptr;
   RankSchedule (*local)(const Request&, Rank) = nullptr;
+  /// How many rounds of one segment each follow each other; where known, the number of segments is chosen by it.
+  std::int64_t (*round_count)(int ranks, int segments) = nullptr;
 };
 
 /// All algorithms, by operation, then in the order of registry.def.

@@ -12,6 +12,9 @@ namespace papfft::comm {
 /// @throws std::invalid_argument  for an allreduce, or a schedule with local ops, which have no reverse.
 [[nodiscard]] Schedule reverse(const Schedule& schedule);
 
+/// One rank's part of the same. @param last_round  the largest round of all ranks
+[[nodiscard]] RankSchedule reverse(const RankSchedule& part, int last_round);
+
 /// The same schedule with rank r's part played by order[r]: peers, root and holders are renamed.
 /// @param order  a permutation of 0 .. P-1.
 /// @throws std::invalid_argument  unless `order` is a permutation of the ranks.
