@@ -18,6 +18,9 @@ namespace papfft::comm {
 /// One run of one rank's program over a transport, driven by events: whatever its dependencies and the window
 /// allow is started, whatever has ended starts what waited for it. No thread and no waiting of its own.
 ///
+/// A message whose slots are all empty is not sent, as both sides know their sizes; a message of no slots is, and so is
+/// all that goes by credits.
+///
 /// Payload moves as bytes, directly between the caller's buffers where a message is contiguous there, else through
 /// staging. Staging: what an inner rank hands on, plus at most window.receives messages of a reduction.
 class Execution {

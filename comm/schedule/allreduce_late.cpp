@@ -78,10 +78,6 @@ const Algorithm allreduce_late{
     .bytes = "m(1+(q-1)/(S(P-1))) after the latest arrival",
     .source = "this project, on CIR Alg. 6",
     .uses_arrival = true,
-    .local = generate,
-    .round_count = [](int ranks, int segments) -> std::int64_t {
-      if (ranks == 1) return 0;
-      return CirculantRounds(Circulant(ranks), (ranks - 1) * segments).count();
-    }};
+    .local = generate};
 
 }  // namespace papfft::comm

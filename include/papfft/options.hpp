@@ -19,6 +19,15 @@ enum class WaitPolicy : std::uint8_t {
 [[nodiscard]] WaitPolicy parse_wait_policy(std::string_view name);
 [[nodiscard]] std::string_view to_string(WaitPolicy policy);
 
+/// What messages cost, by Hockney's model: one of m bytes takes alpha + beta m, combining it gamma m more. Alpha is what
+/// a message adds while others are under way, which is less than the latency of one alone. The defaults are those of 1 Gb/s
+/// Ethernet. Algorithms that work in rounds choose their number of segments by it, so it must be the same on all ranks.
+struct LinkModel {
+  double alpha_ns = 8000;
+  double beta_ns_per_byte = 8;
+  double gamma_ns_per_byte = 0.25;
+};
+
 /// Settings of the collective layer. Each may also come from the environment, see Options::from_environment.
 struct Options {
   WaitPolicy wait = WaitPolicy::automatic;
@@ -38,8 +47,12 @@ struct Options {
   /// Chunks that its root keeps under way; 0: as many as the network carries best, found out while it runs.
   int credits = 0;
 
+  /// See LinkModel and Collectives::measure_link.
+  LinkModel link = {};
+
   /// The defaults, changed by PAPFFT_WAIT, PAPFFT_NAP_US, PAPFFT_SENDS, PAPFFT_RECEIVES, PAPFFT_STUCK_MS,
-  /// PAPFFT_CHECK (0 or 1), PAPFFT_HEAD_BYTES, PAPFFT_CHUNK_BYTES and PAPFFT_CREDITS.
+  /// PAPFFT_CHECK (0 or 1), PAPFFT_HEAD_BYTES, PAPFFT_CHUNK_BYTES, PAPFFT_CREDITS, and PAPFFT_ALPHA_NS, PAPFFT_BETA_NS and
+  /// PAPFFT_GAMMA_NS (the last two per byte; fractions are allowed).
   /// @throws std::invalid_argument naming the variable, if one does not make sense.
   [[nodiscard]] static Options from_environment();
 };
