@@ -14,6 +14,7 @@ void add_bench(CLI::App& app, Action& action) {
       "  mpirun -n 4 papfft bench fft --vectors 1000 --gathers mpi,ls,bsls\n"
       "  mpirun -n 4 papfft bench predictor --delay uniform:20ms\n"
       "  papfft bench collective --help");
+  add_bench_circulant(*command, action);
   add_bench_collective(*command, action);
   add_bench_fft(*command, action);
   add_bench_predictor(*command, action);
