@@ -204,7 +204,10 @@ struct Execution::Impl {
     const Op& op = part.program[i];
     State& state = states[idx(i)];
     const std::byte* from = state.bytes == 0 ? nullptr : slots[first_filled(op)].at;
-    if (!is_contiguous(op.blocks, [&](std::size_t s) { return slots[s].at; })) {
+    // Staged values are kept until they have left, whatever becomes of their slots (see bind).
+    if (state.bytes > 0) state.buffer = slots[first_filled(op)].owner;
+    if (!is_contiguous(op.blocks, [&](std::size_t s) { return slots[s].at; }) ||
+        !have_one_owner(op.blocks, state.buffer)) {
       state.buffer = allocate(state.bytes);
       std::byte* to = state.buffer.get();
       for (int s = op.blocks.first; s < op.blocks.last; ++s) {
@@ -215,6 +218,13 @@ struct Execution::Impl {
     state.phase = Phase::moving;
     sent += state.bytes;
     remember(channel->isend(op.peer, state.tag, {from, state.bytes}), i);
+  }
+
+  [[nodiscard]] bool have_one_owner(BlockRange range, const Bytes& owner) const {
+    for (int s = range.first; s < range.last; ++s) {
+      if (layout.bytes[idx(s)] > 0 && slots[idx(s)].owner != owner) return false;
+    }
+    return true;
   }
 
   void start_receive(int i) {
