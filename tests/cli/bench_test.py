@@ -44,7 +44,7 @@ class BenchTest(ProgramTest):
     def test_circulant_times_the_planning(self):
         path = self.path("circulant.json")
         shown = self.papfft("bench", "circulant", "--ranks", "1,2,1152,10000000", "--repetitions", 2, "--json", path)
-        self.assertIn("ns per rank", shown)
+        self.assertIn("ns per rank", shown.stdout.decode())
         rows = json.loads(path.read_text())["rows"]
         self.assertEqual([(row["ranks"], row["rounds"]) for row in rows], [(1, 0), (2, 1), (1152, 11), (10000000, 24)])
         self.assertEqual(["all_ranks_us" in row for row in rows], [True, True, True, False])

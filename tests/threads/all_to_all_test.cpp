@@ -287,14 +287,18 @@ TEST(AllToAll, WorkInASessionByArrivalsAndInTheBackground) {
       session.processing_end();
       auto data = contributions(session.rank() + iteration % 3, n);
       session.allreduce<std::uint64_t>(data, data, std::plus<>{}, "late");
-      std::vector<std::uint64_t> whole(4 * 100);
-      session.allgather<std::uint64_t>(contributions(session.rank(), 100), whole, "bcirculant");
+      // Blocks that were received and sent on before this rank came must outlive its coming.
+      std::vector<std::uint64_t> whole(4 * n);
+      session.allgather<std::uint64_t>(contributions(session.rank(), n), whole,
+                                       iteration % 2 == 0 ? "bring" : "bcirculant");
       for (std::size_t i = 0; i < n; ++i) {
         std::uint64_t sum = 0;
         for (int r = 0; r < 4; ++r) sum += contribution(r + iteration % 3, i);
         ASSERT_EQ(data[i], sum) << "iteration " << iteration;
       }
-      for (std::size_t r = 0; r < 4; ++r) ASSERT_EQ(whole[r * 100 + 5], contribution(static_cast<int>(r), 5));
+      for (std::size_t i = 0; i < whole.size(); ++i) {
+        ASSERT_EQ(whole[i], contribution(static_cast<int>(i / n), i % n)) << "iteration " << iteration;
+      }
     }
     planned += static_cast<int>(session.statistics().planned);
     session.close();
