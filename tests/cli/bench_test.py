@@ -78,7 +78,7 @@ class BenchTest(ProgramTest):
         self.assertGreater(row["work_with_ms"]["median"], 0)
 
     def test_words_that_make_no_sense(self):
-        for arguments in (("--op", "allgather"), ("--algorithms", "nonsense"), ("--bytes", "8Q"),
+        for arguments in (("--op", "gather", "--counts", "irregular"), ("--algorithms", "nonsense"), ("--bytes", "8Q"),
                           ("--delay", "sometimes"), ("--root", 2)):
             with self.subTest(arguments):
                 result = run(command_line(("bench", "collective", *arguments), ranks=2), cwd=self.folder)
