@@ -16,6 +16,7 @@ void add_bench(CLI::App& app, Action& action) {
       "  papfft bench schedule --ranks 64,128 --repetitions 20\n"
       "  mpirun -n 4 papfft bench predictor --delay uniform:20ms\n"
       "  papfft bench collective --help");
+  add_bench_circulant(*command, action);
   add_bench_collective(*command, action);
   add_bench_fft(*command, action);
   add_bench_schedule(*command, action);

@@ -47,14 +47,21 @@ struct CollectiveOptions {
   std::string work = "sleep";
   std::uint64_t seed = 1;
   int root = 0;
+  std::string counts = "regular";
+  bool measure_link = false;
   std::string csv;
   std::string raw;
 };
 
 bool is_posted_early(const std::string& algorithm) { return algorithm == kIgather || algorithm == kIscatter; }
 
-bool moves_blocks(Operation operation) {
+/// Those whose part before the caller's arrival stock MPI can be asked to do.
+bool has_early_peer(Operation operation) {
   return operation == Operation::gather || operation == Operation::scatter;
+}
+
+bool takes_counts(Operation operation) {
+  return operation == Operation::allgatherv || operation == Operation::reduce_scatter;
 }
 
 /// The words of the command line, with a meaning.
@@ -71,9 +78,9 @@ struct Settings {
       : operation(comm::parse_operation(o.operation)),
         compute(comm::parse_duration_ns(o.compute)),
         work(o.work) {
-    if (!moves_blocks(operation) && operation != Operation::bcast && operation != Operation::reduce) {
+    if (o.counts != "regular" && !takes_counts(operation)) {
       throw UsageError("bench collective --op " + o.operation +
-                       ": known are scatter, gather, bcast and reduce");
+                       ": --counts is for allgatherv and reduce_scatter");
     }
     algorithms = {"mpi"};  // what all others are compared with
     const auto add = [&](const std::string& name) {
@@ -87,7 +94,7 @@ struct Settings {
         continue;
       }
       const bool peer =
-          name == (operation == Operation::gather ? kIgather : kIscatter) && moves_blocks(operation);
+          name == (operation == Operation::gather ? kIgather : kIscatter) && has_early_peer(operation);
       if (!peer) (void)comm::choose(operation, name, 2, 0, false);
       add(name);
     }
@@ -98,10 +105,39 @@ struct Settings {
 
 /// A vector of one size under one pattern.
 struct Case {
-  std::size_t block_bytes = 0;  ///< of one rank; the whole vector for bcast and reduce
-  std::size_t total_bytes = 0;  ///< at the root
+  std::size_t block_bytes = 0;  ///< of one rank (the mean); the whole vector for bcast, reduce and allreduce
+  std::size_t total_bytes = 0;  ///< where the whole vector is
   const comm::ArrivalPattern* pattern = nullptr;
+  std::vector<std::size_t> counts = {};  ///< words of each rank's block
+
+  [[nodiscard]] std::vector<std::size_t> bytes_of_blocks() const {
+    std::vector<std::size_t> bytes = counts;
+    for (std::size_t& b : bytes) b *= sizeof(Word);
+    return bytes;
+  }
 };
+
+/// How many words each rank's block has, of `words` in all.
+/// @param kind  "regular"; "irregular", CIR Sect. 3.2: in turns 0, 1 and 2 times the mean, and the rest for the last;
+///              "degenerate": all with rank 0. @throws UsageError
+std::vector<std::size_t> block_counts(const std::string& kind, std::size_t words, int ranks) {
+  const auto p = static_cast<std::size_t>(ranks);
+  std::vector<std::size_t> counts(p, words / p);
+  if (kind == "degenerate") {
+    std::ranges::fill(counts, 0);
+    counts[0] = words;
+  } else if (kind == "irregular") {
+    std::size_t left = words;
+    for (std::size_t r = 0; r + 1 < p; ++r) {
+      counts[r] = std::min(left, r % 3 * (words / p));
+      left -= counts[r];
+    }
+    counts.back() = left;
+  } else if (kind != "regular") {
+    throw UsageError("no block sizes '" + kind + "' as --counts; known: regular, irregular, degenerate");
+  }
+  return counts;
+}
 
 /// One rank's view of one call; sent as bytes.
 struct CallRecord {
@@ -122,13 +158,41 @@ class Data {
         ranks_(ranks),
         rank_(rank),
         root_(root),
-        block_(size.block_bytes / sizeof(Word)) {
-    const std::size_t all = block_ * static_cast<std::size_t>(ranks);
-    const bool is_root = rank == root;
-    send_.resize(operation == Operation::scatter ? (is_root ? all : 0)
-                 : operation == Operation::bcast ? 0
-                                                 : block_);
-    recv_.resize(operation == Operation::gather ? (is_root ? all : 0) : block_);
+        block_(size.block_bytes / sizeof(Word)),
+        counts_(size.counts) {
+    for (const std::size_t count : counts_) {
+      offsets_.push_back(all_);
+      all_ += count;
+      int_counts_.push_back(static_cast<int>(count));
+    }
+    const std::size_t mine = counts_.empty() ? block_ : counts_[static_cast<std::size_t>(rank)];
+    const std::size_t at_root = rank == root ? all_ : 0;
+    switch (operation) {
+      case Operation::scatter:
+        send_.resize(at_root);
+        recv_.resize(mine);
+        return;
+      case Operation::gather:
+        send_.resize(mine);
+        recv_.resize(at_root);
+        return;
+      case Operation::allgather:
+      case Operation::allgatherv:
+        send_.resize(mine);
+        recv_.resize(all_);
+        return;
+      case Operation::reduce_scatter:
+        send_.resize(all_);
+        recv_.resize(mine);
+        return;
+      case Operation::bcast:
+        recv_.resize(block_);
+        return;
+      case Operation::reduce:
+      case Operation::allreduce:
+        send_.resize(block_);
+        recv_.resize(block_);
+    }
   }
 
   /// New data for the call with this number.
@@ -154,19 +218,28 @@ class Data {
         return holds(recv_, first(rank_), 1);
       case Operation::bcast:
         return holds(recv_, first(root_), 1);
-      case Operation::gather: {
-        if (rank_ != root_) return true;
+      case Operation::gather:
+      case Operation::allgather:
+      case Operation::allgatherv: {
+        if (operation_ == Operation::gather && rank_ != root_) return true;
         bool all = true;
         for (int r = 0; r < ranks_; ++r) all = holds(block_of(recv_, r), first(r), 1) && all;
         return all;
       }
-      default: {
-        if (rank_ != root_) return true;
+      case Operation::reduce:
+      case Operation::allreduce:
+      case Operation::reduce_scatter: {
+        if (operation_ == Operation::reduce && rank_ != root_) return true;
         Word sum = 0;
         for (int r = 0; r < ranks_; ++r) sum += first(r);
-        return holds(recv_, sum, static_cast<Word>(ranks_));
+        const auto factor = static_cast<Word>(ranks_);
+        if (operation_ == Operation::reduce_scatter) {
+          sum += static_cast<Word>(offsets_[static_cast<std::size_t>(rank_)]) * kStep * factor;
+        }
+        return holds(recv_, sum, factor);
       }
     }
+    return false;
   }
 
   void call(comm::MpiSession& comm, const std::string& algorithm) {
@@ -179,8 +252,18 @@ class Data {
         return comm.bcast<Word>(recv, root_, algorithm);
       case Operation::gather:
         return comm.gather<Word>(send, recv, root_, algorithm);
-      default:
-        // An operation of MPI's own, as stock MPI_Reduce knows no other.
+      case Operation::allgather:
+        return comm.allgather<Word>(send, recv, algorithm);
+      case Operation::allgatherv:
+        return comm.allgatherv<Word>(send, recv, counts_, algorithm);
+      // Reductions by an operation of MPI's own, as the stock ones know no other.
+      case Operation::allreduce:
+        return comm.allreduce(send_.data(), recv_.data(), static_cast<int>(block_), MPI_UINT32_T, MPI_SUM,
+                              algorithm);
+      case Operation::reduce_scatter:
+        return comm.reduce_scatter(send_.data(), recv_.data(), int_counts_.data(), MPI_UINT32_T, MPI_SUM,
+                                   algorithm);
+      case Operation::reduce:
         return comm.reduce(send_.data(), recv_.data(), static_cast<int>(block_), MPI_UINT32_T, MPI_SUM, root_,
                            algorithm);
     }
@@ -211,10 +294,12 @@ class Data {
   }
 
   [[nodiscard]] std::span<Word> block_of(std::vector<Word>& words, int rank) const {
-    return std::span(words).subspan(static_cast<std::size_t>(rank) * block_, block_);
+    const auto r = static_cast<std::size_t>(rank);
+    return std::span(words).subspan(offsets_[r], counts_[r]);
   }
   [[nodiscard]] std::span<const Word> block_of(const std::vector<Word>& words, int rank) const {
-    return std::span(words).subspan(static_cast<std::size_t>(rank) * block_, block_);
+    const auto r = static_cast<std::size_t>(rank);
+    return std::span(words).subspan(offsets_[r], counts_[r]);
   }
 
   void fill_block(std::span<Word> words, int rank) const {
@@ -235,6 +320,10 @@ class Data {
   int rank_;
   int root_;
   std::size_t block_;
+  std::vector<std::size_t> counts_;  // of the ranks' blocks, where the operation has any
+  std::vector<std::size_t> offsets_;
+  std::vector<int> int_counts_;
+  std::size_t all_ = 0;
   std::uint64_t call_ = 0;
   std::vector<Word> send_;
   std::vector<Word> recv_;
@@ -273,6 +362,7 @@ class CollectiveBench {
 
   void run() {
     link_ = measure_link(comm_, options_.root);
+    if (options_.measure_link) (void)session_.measure_link();
     Progress progress = options_.job.make_progress(job_.is_root(), "bench collective");
     const int rounds = options_.warmup + options_.iterations;
     const std::size_t total =
@@ -307,10 +397,16 @@ class CollectiveBench {
 
  private:
   [[nodiscard]] Case make_case(std::uint64_t bytes, const comm::ArrivalPattern& pattern) const {
-    const std::uint64_t parts =
-        moves_blocks(settings_.operation) ? static_cast<std::uint64_t>(job_.size()) : 1;
-    const std::size_t block = bytes / parts / sizeof(Word) * sizeof(Word);
-    return {.block_bytes = block, .total_bytes = block * parts, .pattern = &pattern};
+    if (!comm::moves_per_rank(settings_.operation)) {
+      const std::size_t whole = bytes / sizeof(Word) * sizeof(Word);
+      return {.block_bytes = whole, .total_bytes = whole, .pattern = &pattern};
+    }
+    const auto ranks = static_cast<std::size_t>(job_.size());
+    Case size{.pattern = &pattern,
+              .counts = block_counts(options_.counts, bytes / sizeof(Word), job_.size())};
+    for (const std::size_t block : size.bytes_of_blocks()) size.total_bytes += block;
+    size.block_bytes = size.total_bytes / ranks;
+    return size;
   }
 
   /// New data, barriers, the compute phase with its delay and edge, the operation, the check.
@@ -374,6 +470,13 @@ class CollectiveBench {
         return comm::bound_reduce_ns(arrival_ns, options_.root, segments,
                                      std::llround(beta * static_cast<double>(segment)));
       }
+      case Operation::allgather:
+      case Operation::allgatherv:
+        return comm::bound_allgather_ns(arrival_ns, size.bytes_of_blocks(), beta);
+      case Operation::reduce_scatter:
+        return comm::bound_reduce_scatter_ns(arrival_ns, size.bytes_of_blocks(), beta);
+      case Operation::allreduce:
+        return comm::bound_allreduce_ns(arrival_ns, size.block_bytes, beta);
       default: {
         const auto [least, most] = std::ranges::minmax(arrival_ns);
         const std::int64_t sent_ns = arrival_ns[static_cast<std::size_t>(options_.root)] +
@@ -490,6 +593,7 @@ class CollectiveBench {
                         {"work", options_.work},
                         {"seed", options_.seed},
                         {"root", options_.root},
+                        {"counts", options_.counts},
                         {"wait", options_.job.wait}};
     json["alpha_us"] = link_.alpha_us;
     json["beta_ns_per_byte"] = link_.beta_ns_per_byte;
@@ -555,11 +659,16 @@ class CollectiveBench {
           options_.compute, options_.edge, options_.seed);
       fmt::print("link: alpha {} us, beta {} ns/byte ({} MB/s)\n", figure(link_.alpha_us),
                  figure(link_.beta_ns_per_byte), figure(1e3 / link_.beta_ns_per_byte));
-      if (moves_blocks(settings_.operation)) {
+      const comm::LinkModel& model = session_.options().link;
+      fmt::print("segments chosen by alpha {} us, beta {} ns/byte, gamma {} ns/byte\n",
+                 figure(model.alpha_ns * 1e-3), figure(model.beta_ns_per_byte),
+                 figure(model.gamma_ns_per_byte));
+      if (comm::moves_per_rank(settings_.operation)) {
         fmt::print(
-            "bytes: the whole vector at the root; a rank's block is the asked size / {}, rounded down to a "
+            "bytes: all blocks together; {} block sizes, the mean being the asked size / {}, rounded down to "
+            "a "
             "multiple of 4\n",
-            job_.size());
+            options_.counts, job_.size());
       }
       fmt::print("\n{}\ngain over mpi: mpi's median run time / this one's\n", table());
     }
@@ -603,7 +712,10 @@ void add_bench_collective(CLI::App& bench, Action& action) {
   const auto options = std::make_shared<CollectiveOptions>();
   CLI::App* command =
       bench.add_subcommand("collective", "time collectives under arrival patterns, against stock MPI");
-  command->add_option("--op", options->operation, "scatter, gather, bcast or reduce")->capture_default_str();
+  command
+      ->add_option("--op", options->operation,
+                   "scatter, gather, bcast, reduce, allgather, allgatherv, allreduce or reduce_scatter")
+      ->capture_default_str();
   command
       ->add_option("--algorithms", options->algorithms,
                    "names from 'papfft algorithms', with b before them for the background; mpi; mpi-igather, "
@@ -629,6 +741,14 @@ void add_bench_collective(CLI::App& bench, Action& action) {
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of the delays")->capture_default_str();
   command->add_option("--root", options->root, "rank")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command
+      ->add_option(
+          "--counts", options->counts,
+          "block sizes of allgatherv and reduce_scatter: regular, irregular (0, 1 and 2 times the mean in "
+          "turns), degenerate (all with rank 0)")
+      ->capture_default_str();
+  command->add_flag("--measure-link", options->measure_link,
+                    "choose segments by what messages cost in this run, not by PAPFFT_ALPHA_NS and so on");
   command->add_option("--csv", options->csv, "write the rows as CSV to this file");
   command->add_option("--raw", options->raw, "write every rank's times of every call as CSV to this file");
   options->job.declare_common(*command);
@@ -639,6 +759,8 @@ void add_bench_collective(CLI::App& bench, Action& action) {
       "  mpirun -n 4 papfft bench collective --op scatter --algorithms all,bsln,bsbn,mpi-iscatter --bytes "
       "1M,8M "
       "--delay none,late:3:20ms\n"
+      "  mpirun -n 4 papfft bench collective --op allgatherv --counts irregular --bytes 512K,2M,8M --compute "
+      "0ms\n"
       "Patterns:\n" +
       comm::known_arrival_patterns() +
       "Algorithms take turns within each iteration; stock MPI (mpi) is always among them. Run time: from the "

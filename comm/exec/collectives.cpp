@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <numeric>
 #include <type_traits>
 
 #include "comm/exec/collectives_impl.hpp"
+#include "comm/exec/mpi_buffer.hpp"
 #include "comm/exec/wait.hpp"
 #include "comm/schedule/transform.hpp"
 
@@ -25,6 +28,18 @@ struct Verdict {
 constexpr std::size_t kNoteBytes = 240;
 using Note = std::array<char, kNoteBytes>;
 
+/// FNV-1a, never 0.
+std::uint64_t hash(std::span<const std::size_t> values) {
+  std::uint64_t h = 0xcbf29ce484222325U;
+  for (const std::size_t value : values) h = (h ^ value) * 0x100000001b3U;
+  return std::max<std::uint64_t>(h, 1);
+}
+
+bool stock_serves(const CallArguments& a) {
+  return a.bytes <= static_cast<std::size_t>(std::numeric_limits<int>::max()) &&
+         (a.reducer == nullptr || dynamic_cast<const MpiReducer*>(a.reducer) != nullptr);
+}
+
 static_assert(std::has_unique_object_representations_v<CallSignature>);
 
 }  // namespace
@@ -32,7 +47,9 @@ static_assert(std::has_unique_object_representations_v<CallSignature>);
 std::string CallSignature::text() const {
   return std::string(to_string(static_cast<Operation>(operation))) + " " + (background != 0 ? "b" : "") +
          algorithm.data() + ", root " + std::to_string(root) + ", " + std::to_string(bytes) +
-         " bytes in elements of " + std::to_string(element_bytes) + (ordered != 0 ? ", in rank order" : "");
+         " bytes in elements of " + std::to_string(element_bytes) +
+         (blocks != 0 ? ", block sizes #" + std::to_string(blocks % 1'000'000) : "") +
+         (ordered != 0 ? ", in rank order" : "");
 }
 
 Collectives::Impl::Impl(Transport& transport_in, const Options& options_in)
@@ -48,18 +65,38 @@ PlannedCall Collectives::Impl::plan(const CallArguments& a) const {
     throw std::invalid_argument(std::string(to_string(a.operation)) + ": no rank " + std::to_string(a.root) +
                                 " among " + std::to_string(transport.size()));
   }
+  const auto ranks = static_cast<std::size_t>(transport.size());
+  const bool differ = !a.block_bytes.empty();
+  if (differ && a.block_bytes.size() != ranks) {
+    throw std::invalid_argument(std::string(to_string(a.operation)) + ": " +
+                                std::to_string(a.block_bytes.size()) + " block sizes for " +
+                                std::to_string(ranks) + " ranks");
+  }
+  const std::size_t mean_bytes = differ ? a.bytes / ranks : a.bytes;
   PlannedCall plan{.signature = {.bytes = a.bytes,
                                  .element_bytes = a.element_bytes,
                                  .operation = static_cast<std::int32_t>(a.operation),
                                  .root = a.root,
                                  .ordered = ordered ? 1 : 0},
-                   .choice = choose(a.operation, a.algorithm, transport.size(), a.bytes, ordered)};
+                   .choice = choose(a.operation, a.algorithm, transport.size(), mean_bytes, ordered)};
+  if (stock && a.algorithm == "auto" && stock_serves(a) && prefers_stock(a.operation, mean_bytes)) {
+    plan.choice = {};
+  }
   plan.choice.background = plan.choice.background && background;
   const std::string_view name = plan.choice.algorithm == nullptr ? "mpi" : plan.choice.algorithm->name;
   name.copy(plan.signature.algorithm.data(), plan.signature.algorithm.size() - 1);
   plan.signature.background = plan.choice.background ? 1 : 0;
+  if (moves_per_rank(a.operation)) {
+    plan.offsets.push_back(0);
+    for (std::size_t r = 0; r < ranks; ++r) {
+      plan.offsets.push_back(plan.offsets.back() + (differ ? a.block_bytes[r] : a.bytes));
+    }
+  } else {
+    plan.offsets = {0, a.bytes};
+  }
+  if (differ) plan.signature.blocks = hash(a.block_bytes);
   if (plan.choice.algorithm != nullptr) {
-    plan.segments = select_segments(*plan.choice.algorithm, a.bytes, options.chunk_bytes);
+    plan.segments = select_segments(*plan.choice.algorithm, transport.size(), mean_bytes, options);
   }
   if (plan.choice.background && a.reducer != nullptr) plan.reducer = a.reducer->name();
   return plan;
@@ -88,10 +125,7 @@ RankSchedule Collectives::Impl::part(const PlannedCall& plan, std::vector<std::i
 Layout Collectives::Impl::layout(const PlannedCall& plan, const Shape& shape, std::span<const std::byte> send,
                                  std::span<std::byte> recv) const {
   const bool head = plan.choice.algorithm->segmentation == Segmentation::head_and_rest;
-  std::vector<std::size_t> offsets(moves_per_rank(shape.operation) ? static_cast<std::size_t>(shape.ranks) + 1
-                                                                   : 2);
-  for (std::size_t r = 0; r < offsets.size(); ++r) offsets[r] = r * plan.signature.bytes;
-  return make_layout(shape, transport.rank(), offsets, plan.signature.element_bytes,
+  return make_layout(shape, transport.rank(), plan.offsets, plan.signature.element_bytes,
                      head ? options.head_bytes : 0, send, recv);
 }
 
@@ -196,17 +230,29 @@ void Collectives::call(const CallArguments& arguments) {
   x.run(planned, arguments.send, arguments.recv, arguments.reducer);
 }
 
+void Collectives::offer_stock_calls() { impl_->stock = true; }
+
 void Collectives::stock_call(const CallArguments& /*arguments*/) {
   throw std::invalid_argument("algorithm 'mpi': these ranks have no MPI library");
 }
 
 namespace {
 
-void require_size(std::string_view call, std::size_t got, std::size_t expected) {
+void require_size(std::string_view call, std::size_t got, std::size_t expected,
+                  std::string_view what = "the root's whole buffer") {
   if (got != expected) {
-    throw std::invalid_argument(std::string(call) + ": the root's whole buffer has " + std::to_string(got) +
+    throw std::invalid_argument(std::string(call) + ": " + std::string(what) + " has " + std::to_string(got) +
                                 " bytes instead of " + std::to_string(expected));
   }
+}
+
+std::size_t sum(std::span<const std::size_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+}
+
+/// Brings a rank's block to its place in the whole vector, from where it is contiguous with its neighbours.
+void place_own(std::span<const std::byte> send, std::span<std::byte> own) {
+  if (!send.empty() && send.data() != own.data()) std::memmove(own.data(), send.data(), send.size());
 }
 
 }  // namespace
@@ -269,6 +315,77 @@ void Collectives::reduce_bytes(std::span<const std::byte> send, std::span<std::b
         .send = send,
         .recv = recv,
         .reducer = &reducer});
+}
+
+void Collectives::allgather_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
+                                  std::size_t element_bytes, std::string_view algorithm) {
+  require_size("allgather", recv.size(), send.size() * static_cast<std::size_t>(size()), "the whole buffer");
+  const auto own = recv.subspan(static_cast<std::size_t>(rank()) * send.size(), send.size());
+  place_own(send, own);
+  call({.operation = Operation::allgather,
+        .bytes = send.size(),
+        .element_bytes = element_bytes,
+        .algorithm = algorithm,
+        .send = own,
+        .recv = recv});
+}
+
+void Collectives::allgatherv_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
+                                   std::span<const std::size_t> block_bytes, std::size_t element_bytes,
+                                   std::string_view algorithm) {
+  const auto self = static_cast<std::size_t>(rank());
+  if (block_bytes.size() != static_cast<std::size_t>(size())) {
+    throw std::invalid_argument("allgatherv: " + std::to_string(block_bytes.size()) + " block sizes for " +
+                                std::to_string(size()) + " ranks");
+  }
+  require_size("allgatherv", send.size(), block_bytes[self], "this rank's block");
+  require_size("allgatherv", recv.size(), sum(block_bytes), "the whole buffer");
+  const auto own = recv.subspan(sum(block_bytes.first(self)), send.size());
+  place_own(send, own);
+  call({.operation = Operation::allgatherv,
+        .bytes = recv.size(),
+        .element_bytes = element_bytes,
+        .algorithm = algorithm,
+        .send = own,
+        .recv = recv,
+        .block_bytes = block_bytes});
+}
+
+void Collectives::allreduce_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
+                                  const Reducer& reducer, std::string_view algorithm) {
+  require_size("allreduce", recv.size(), send.size(), "the result");
+  call({.operation = Operation::allreduce,
+        .bytes = send.size(),
+        .element_bytes = reducer.element_bytes(),
+        .algorithm = algorithm,
+        .send = send,
+        .recv = recv,
+        .reducer = &reducer});
+}
+
+void Collectives::reduce_scatter_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
+                                       std::span<const std::size_t> block_bytes, const Reducer& reducer,
+                                       std::string_view algorithm) {
+  const auto ranks = static_cast<std::size_t>(size());
+  const bool differ = !block_bytes.empty();
+  if (differ && block_bytes.size() != ranks) {
+    throw std::invalid_argument("reduce_scatter: " + std::to_string(block_bytes.size()) +
+                                " block sizes for " + std::to_string(ranks) + " ranks");
+  }
+  if (differ) {
+    require_size("reduce_scatter", recv.size(), block_bytes[static_cast<std::size_t>(rank())],
+                 "this rank's block");
+  }
+  require_size("reduce_scatter", send.size(), differ ? sum(block_bytes) : recv.size() * ranks,
+               "the whole buffer");
+  call({.operation = Operation::reduce_scatter,
+        .bytes = differ ? send.size() : recv.size(),
+        .element_bytes = reducer.element_bytes(),
+        .algorithm = algorithm,
+        .send = send,
+        .recv = recv,
+        .reducer = &reducer,
+        .block_bytes = block_bytes});
 }
 
 void Collectives::barrier() {

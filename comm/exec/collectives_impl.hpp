@@ -17,7 +17,8 @@ namespace papfft::comm {
 
 /// What must be the same on all ranks of a call. Compared and sent as bytes, hence without padding.
 struct CallSignature {
-  std::uint64_t bytes = 0;  ///< of one block, or of the vector
+  std::uint64_t bytes = 0;   ///< of one block, of the vector, or of all blocks together
+  std::uint64_t blocks = 0;  ///< a hash of the blocks' sizes, where they differ
   std::uint64_t element_bytes = 0;
   std::int32_t operation = 0;
   std::int32_t root = 0;
@@ -47,6 +48,7 @@ struct PlannedCall {
   Choice choice;
   int segments = 1;
   std::string reducer = {};  ///< its name, where a copy of it can work in the background
+  std::vector<std::size_t> offsets = {};  ///< of the ranks' blocks and of their end, in the whole vector
 };
 
 struct Collectives::Impl {
@@ -92,6 +94,7 @@ struct Collectives::Impl {
   Window window;
   CreditWindow credits;
   bool crowded;
+  bool stock = false;       // stock_call works
   bool background = false;  // there is somebody to run what comes before a call
   std::uint32_t calls = 0;
   CallStatistics last;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -27,6 +28,80 @@ std::span<Byte> dense_bytes(Void* buffer, std::size_t count, MPI_Datatype type) 
         "a persistent call takes datatypes without gaps, since nothing shall be copied");
   }
   return {static_cast<Byte*>(buffer), count * packed_bytes(type)};
+}
+
+const std::byte* bytes_of(const void* buffer) { return static_cast<const std::byte*>(buffer); }
+std::byte* bytes_of(void* buffer) { return static_cast<std::byte*>(buffer); }
+
+/// `n` elements of a reduction's datatype. A user's operation sees elements laid out as its datatype says, so those with
+/// gaps are moved with them, apart from the caller's memory; the caller's own gaps stay untouched, since what comes
+/// back comes through MPI.
+class ReductionData {
+ public:
+  /// @throws std::invalid_argument  a datatype that reaches outside its extent
+  ReductionData(std::string_view call, const MpiReducer& reducer)
+      : type_(reducer.type()), dense_(is_dense(type_)) {
+    if (dense_) return;
+    MPI_Aint lower = 0;
+    MPI_Aint extent = 0;
+    check_mpi(MPI_Type_get_true_extent(type_, &lower, &extent), "MPI_Type_get_true_extent");
+    if (lower < 0 || static_cast<std::size_t>(lower + extent) > reducer.element_bytes()) {
+      throw std::invalid_argument(std::string(call) + ": a datatype that reaches outside its extent");
+    }
+  }
+
+  /// The caller's input, where it is or apart.
+  std::span<const std::byte> input(const void* buffer, std::size_t n) {
+    const std::size_t bytes = n * extent_bytes(type_);
+    if (dense_) return {bytes_of(buffer), bytes};
+    input_.resize(bytes);
+    move(const_cast<void*>(buffer), input_.data(), n);
+    return input_;
+  }
+
+  /// Where a result of n elements is to come. @param apart  not into the caller's memory, in any case
+  std::span<std::byte> result(void* buffer, std::size_t n, bool apart = false) {
+    result_buffer_ = buffer;
+    result_count_ = n;
+    const std::size_t bytes = n * extent_bytes(type_);
+    is_apart_ = apart || !dense_;
+    if (!is_apart_) return {bytes_of(buffer), bytes};
+    result_.resize(bytes);
+    return result_;
+  }
+
+  void deliver() {
+    if (is_apart_) move(result_.data(), result_buffer_, result_count_);
+  }
+
+ private:
+  void move(void* from, void* to, std::size_t n) const {
+    PackedBuffer source(from, n, type_, true);
+    PackedBuffer target(to, n, type_, false);
+    std::ranges::copy(source.bytes(), target.bytes().begin());
+    target.unpack();
+  }
+
+  MPI_Datatype type_;
+  bool dense_;
+  std::vector<std::byte> input_;
+  std::vector<std::byte> result_;
+  void* result_buffer_ = nullptr;
+  std::size_t result_count_ = 0;
+  bool is_apart_ = false;
+};
+
+std::vector<std::size_t> whole_counts(const int counts[], int ranks, std::size_t unit, const char* call) {
+  std::vector<std::size_t> result;
+  for (int r = 0; r < ranks; ++r) result.push_back(whole_count(counts[r], call) * unit);
+  return result;
+}
+
+/// MPI's own collectives count in int.
+std::vector<int> int_counts(std::span<const std::size_t> bytes, std::size_t unit) {
+  std::vector<int> result;
+  for (const std::size_t b : bytes) result.push_back(static_cast<int>(b / unit));
+  return result;
 }
 
 }  // namespace
@@ -133,35 +208,110 @@ void detail::mpi_reduce(Collectives& comm, const void* sendbuf, void* recvbuf, i
   if (in_place(sendbuf) && comm.rank() != root) {
     throw std::invalid_argument("reduce: MPI_IN_PLACE is for the root alone");
   }
-  const void* input = in_place(sendbuf) ? recvbuf : sendbuf;
-  const std::size_t bytes = n * reducer.element_bytes();
-  if (is_dense(type)) {
-    comm.reduce_bytes({static_cast<const std::byte*>(input), bytes},
-                      {static_cast<std::byte*>(recvbuf), comm.rank() == root ? bytes : 0}, reducer, root,
-                      algorithm);
-    return;
-  }
-  // A user's operation sees elements laid out as its datatype says, so they are moved with their gaps; the caller's
-  // own gaps stay untouched, since the result comes back through MPI.
-  MPI_Aint lower = 0;
-  MPI_Aint extent = 0;
-  check_mpi(MPI_Type_get_true_extent(type, &lower, &extent), "MPI_Type_get_true_extent");
-  if (lower < 0 || static_cast<std::size_t>(lower + extent) > reducer.element_bytes()) {
-    throw std::invalid_argument("reduce: a datatype that reaches outside its extent");
-  }
-  std::vector<std::byte> apart(bytes);
-  PackedBuffer packed(input, n, type, true);
-  PackedBuffer spread(apart.data(), n, type, false);
-  std::copy_n(packed.bytes().data(), packed.bytes().size(), spread.bytes().data());
-  spread.unpack();
-  comm.reduce_bytes(apart, comm.rank() == root ? std::span(apart) : std::span<std::byte>(), reducer, root,
-                    algorithm);
-  if (comm.rank() != root) return;
-  PackedBuffer result(apart.data(), n, type, true);
-  PackedBuffer back(recvbuf, n, type, false);
-  std::copy_n(result.bytes().data(), result.bytes().size(), back.bytes().data());
-  back.unpack();
+  ReductionData data("reduce", reducer);
+  const bool is_root = comm.rank() == root;
+  const auto input = data.input(in_place(sendbuf) ? recvbuf : sendbuf, n);
+  const auto result = is_root ? data.result(recvbuf, n) : std::span<std::byte>();
+  comm.reduce_bytes(input, result, reducer, root, algorithm);
+  if (is_root) data.deliver();
 }
+
+void detail::mpi_allgather(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                           void* recvbuf, int recvcount, MPI_Datatype recvtype, std::string_view algorithm) {
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  PackedBuffer recv(recvbuf, whole_count(recvcount, "allgather") * ranks, recvtype, in_place(sendbuf));
+  if (in_place(sendbuf)) {
+    const std::size_t block = recv.bytes().size() / ranks;
+    comm.allgather_bytes(recv.bytes().subspan(static_cast<std::size_t>(comm.rank()) * block, block),
+                         recv.bytes(), 1, algorithm);
+  } else {
+    PackedBuffer send(sendbuf, whole_count(sendcount, "allgather"), sendtype, true);
+    comm.allgather_bytes(send.bytes(), recv.bytes(), 1, algorithm);
+  }
+  recv.unpack();
+}
+
+void detail::mpi_allgatherv(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                            std::string_view algorithm) {
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  const auto self = static_cast<std::size_t>(comm.rank());
+  const std::vector<std::size_t> sizes =
+      whole_counts(recvcounts, comm.size(), packed_bytes(recvtype), "allgatherv");
+  const std::size_t total = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+  const auto block = [&](std::size_t r, bool pack) {
+    const auto offset =
+        static_cast<std::ptrdiff_t>(displs[r]) * static_cast<std::ptrdiff_t>(extent_bytes(recvtype));
+    return PackedBuffer(bytes_of(recvbuf) + offset, static_cast<std::size_t>(recvcounts[r]), recvtype, pack);
+  };
+  // Blocks that lie one behind the other in the caller's memory come there directly.
+  bool dense = is_dense(recvtype);
+  int next = displs[0];
+  for (std::size_t r = 0; r < ranks; ++r) {
+    dense = dense && displs[r] == next;
+    next += recvcounts[r];
+  }
+  std::vector<std::byte> apart(dense ? 0 : total);
+  const std::span<std::byte> whole =
+      dense ? std::span(block(0, false).bytes().data(), total) : std::span<std::byte>(apart);
+  if (in_place(sendbuf)) {
+    PackedBuffer send = block(self, true);
+    comm.allgatherv_bytes(send.bytes(), whole, sizes, 1, algorithm);
+  } else {
+    PackedBuffer send(sendbuf, whole_count(sendcount, "allgatherv"), sendtype, true);
+    comm.allgatherv_bytes(send.bytes(), whole, sizes, 1, algorithm);
+  }
+  if (dense) return;
+  std::size_t at = 0;
+  for (std::size_t r = 0; r < ranks; at += sizes[r], ++r) {
+    PackedBuffer target = block(r, false);
+    std::ranges::copy(whole.subspan(at, sizes[r]), target.bytes().begin());
+    target.unpack();
+  }
+}
+
+void detail::mpi_allreduce(Collectives& comm, const void* sendbuf, void* recvbuf, int count,
+                           MPI_Datatype type, MPI_Op op, std::string_view algorithm) {
+  const std::size_t n = whole_count(count, "allreduce");
+  const MpiReducer reducer(op, type);
+  ReductionData data("allreduce", reducer);
+  const auto input = data.input(in_place(sendbuf) ? recvbuf : sendbuf, n);
+  comm.allreduce_bytes(input, data.result(recvbuf, n), reducer, algorithm);
+  data.deliver();
+}
+
+void detail::mpi_reduce_scatter(Collectives& comm, const void* sendbuf, void* recvbuf,
+                                std::span<const int> recvcounts, MPI_Datatype type, MPI_Op op,
+                                std::string_view algorithm) {
+  const MpiReducer reducer(op, type);
+  ReductionData data("reduce_scatter", reducer);
+  const bool block = recvcounts.size() == 1 && comm.size() != 1;
+  const auto sizes = whole_counts(recvcounts.data(), static_cast<int>(recvcounts.size()),
+                                  reducer.element_bytes(), "reduce_scatter");
+  const std::size_t mine = sizes[block ? 0 : static_cast<std::size_t>(comm.rank())] / reducer.element_bytes();
+  const std::size_t all =
+      block ? mine * static_cast<std::size_t>(comm.size())
+            : std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}) / reducer.element_bytes();
+  const auto input = data.input(in_place(sendbuf) ? recvbuf : sendbuf, all);
+  // In place, the result would lie over blocks that are still to be sent.
+  const auto result = data.result(recvbuf, mine, in_place(sendbuf));
+  comm.reduce_scatter_bytes(input, result, block ? std::span<const std::size_t>() : sizes, reducer,
+                            algorithm);
+  data.deliver();
+}
+
+namespace {
+
+const MpiReducer& mpi_reducer(const CallArguments& a) {
+  const auto* reducer = dynamic_cast<const MpiReducer*>(a.reducer);
+  if (reducer == nullptr) {
+    throw std::invalid_argument(std::string(to_string(a.operation)) +
+                                " 'mpi': needs one of MPI's operations");
+  }
+  return *reducer;
+}
+
+}  // namespace
 
 void detail::mpi_stock_call(MPI_Comm comm, const CallArguments& a) {
   int rank = 0;
@@ -170,6 +320,7 @@ void detail::mpi_stock_call(MPI_Comm comm, const CallArguments& a) {
     throw std::invalid_argument("algorithm 'mpi': MPI's own collectives take at most 2 GiB");
   }
   const int bytes = static_cast<int>(a.bytes);
+  const int elements = static_cast<int>(a.bytes / a.element_bytes);
   // MPI forbids the same memory on both sides; a block in its place is MPI_IN_PLACE.
   const auto* send_begin = static_cast<const void*>(a.send.data());
   const auto own = static_cast<std::size_t>(a.root) * a.bytes;
@@ -192,17 +343,52 @@ void detail::mpi_stock_call(MPI_Comm comm, const CallArguments& a) {
       check_mpi(MPI_Bcast(a.recv.data(), bytes, MPI_BYTE, a.root, comm), "MPI_Bcast");
       return;
     case Operation::reduce: {
-      const auto* reducer = dynamic_cast<const MpiReducer*>(a.reducer);
-      if (reducer == nullptr) throw std::invalid_argument("reduce 'mpi': needs one of MPI's operations");
+      const MpiReducer& reducer = mpi_reducer(a);
       const bool in_place_root = rank == a.root && send_begin == a.recv.data();
-      check_mpi(
-          MPI_Reduce(in_place_root ? MPI_IN_PLACE : send_begin, a.recv.data(),
-                     bytes / static_cast<int>(a.element_bytes), reducer->type(), reducer->op(), a.root, comm),
-          "MPI_Reduce");
+      check_mpi(MPI_Reduce(in_place_root ? MPI_IN_PLACE : send_begin, a.recv.data(), elements, reducer.type(),
+                           reducer.op(), a.root, comm),
+                "MPI_Reduce");
       return;
     }
-    default:
-      throw std::invalid_argument("algorithm 'mpi': not for " + std::string(to_string(a.operation)));
+    case Operation::allgather: {
+      const bool own_place = send_begin == a.recv.data() + static_cast<std::size_t>(rank) * a.bytes;
+      check_mpi(MPI_Allgather(own_place ? MPI_IN_PLACE : send_begin, bytes, MPI_BYTE, a.recv.data(), bytes,
+                              MPI_BYTE, comm),
+                "MPI_Allgather");
+      return;
+    }
+    case Operation::allgatherv: {
+      const std::vector<int> counts = int_counts(a.block_bytes, 1);
+      std::vector<int> displacements(counts.size());
+      std::exclusive_scan(counts.begin(), counts.end(), displacements.begin(), 0);
+      const auto self = static_cast<std::size_t>(rank);
+      const bool own_place = send_begin == a.recv.data() + displacements[self];
+      check_mpi(MPI_Allgatherv(own_place ? MPI_IN_PLACE : send_begin, counts[self], MPI_BYTE, a.recv.data(),
+                               counts.data(), displacements.data(), MPI_BYTE, comm),
+                "MPI_Allgatherv");
+      return;
+    }
+    case Operation::allreduce: {
+      const MpiReducer& reducer = mpi_reducer(a);
+      check_mpi(MPI_Allreduce(send_begin == a.recv.data() ? MPI_IN_PLACE : send_begin, a.recv.data(),
+                              elements, reducer.type(), reducer.op(), comm),
+                "MPI_Allreduce");
+      return;
+    }
+    case Operation::reduce_scatter: {
+      const MpiReducer& reducer = mpi_reducer(a);
+      if (a.block_bytes.empty()) {
+        check_mpi(
+            MPI_Reduce_scatter_block(send_begin, a.recv.data(), elements, reducer.type(), reducer.op(), comm),
+            "MPI_Reduce_scatter_block");
+        return;
+      }
+      const std::vector<int> counts = int_counts(a.block_bytes, a.element_bytes);
+      check_mpi(
+          MPI_Reduce_scatter(send_begin, a.recv.data(), counts.data(), reducer.type(), reducer.op(), comm),
+          "MPI_Reduce_scatter");
+      return;
+    }
   }
 }
 

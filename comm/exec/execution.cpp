@@ -35,7 +35,8 @@ struct Execution::Impl {
     Phase phase = Phase::waiting;
     bool needs_arrival = false;
     bool queued = false;  // asks for a credit
-    int unmet = 0;        // dependencies that have not ended
+    bool local = false;  // needs no message: a local op, or one whose slots are all empty, as both sides know
+    int unmet = 0;       // dependencies that have not ended
     int tag = 0;
     std::size_t bytes = 0;
     std::byte* landing = nullptr;  // where a receive puts its bytes
@@ -105,7 +106,9 @@ struct Execution::Impl {
       if (combines(op.kind) && reducer == nullptr) {
         throw std::invalid_argument("execution: a reduction needs an operation");
       }
-      if (is_local(op.kind)) {
+      const bool empty = op.blocks.count() > 0 && state.bytes == 0 && part.shape.credits == 0;
+      state.local = is_local(op.kind) || empty;
+      if (state.local) {
         locals.push_back(i);
         continue;
       }
@@ -205,9 +208,11 @@ struct Execution::Impl {
   void start_send(int i) {
     const Op& op = part.program[i];
     State& state = states[idx(i)];
-    const std::byte* from = nullptr;
-    if (!is_contiguous(
-            op.blocks, [&](std::size_t s) { return slots[s].at; }, from)) {
+    const std::byte* from = state.bytes == 0 ? nullptr : slots[first_filled(op)].at;
+    // Staged values are kept until they have left, whatever becomes of their slots (see bind).
+    if (state.bytes > 0) state.buffer = slots[first_filled(op)].owner;
+    if (!is_contiguous(op.blocks, [&](std::size_t s) { return slots[s].at; }) ||
+        !have_one_owner(op.blocks, state.buffer)) {
       state.buffer = allocate(state.bytes);
       std::byte* to = state.buffer.get();
       for (int s = op.blocks.first; s < op.blocks.last; ++s) {
@@ -220,12 +225,22 @@ struct Execution::Impl {
     remember(channel->isend(op.peer, state.tag, {from, state.bytes}), i);
   }
 
+  [[nodiscard]] bool have_one_owner(BlockRange range, const Bytes& owner) const {
+    for (int s = range.first; s < range.last; ++s) {
+      if (layout.bytes[idx(s)] > 0 && slots[idx(s)].owner != owner) return false;
+    }
+    return true;
+  }
+
   void start_receive(int i) {
     const Op& op = part.program[i];
     State& state = states[idx(i)];
-    if (op.kind != OpKind::recv ||
-        !is_contiguous(
-            op.blocks, [&](std::size_t s) { return layout.output[s]; }, state.landing)) {
+    const bool direct = op.kind == OpKind::recv && is_contiguous(op.blocks, [&](std::size_t s) {
+                          return static_cast<const std::byte*>(layout.output[s]);
+                        });
+    if (direct) {
+      state.landing = state.bytes == 0 ? nullptr : layout.output[first_filled(op)];
+    } else {
       state.buffer = allocate(state.bytes);
       state.landing = state.buffer.get();
       staged += state.bytes;
@@ -234,19 +249,22 @@ struct Execution::Impl {
     remember(channel->irecv(op.peer, state.tag, {state.landing, state.bytes}), i);
   }
 
-  /// @param begin  where the first slot with data is, or nullptr if none has any; not set unless they are contiguous.
-  template <typename Where, typename Byte>
-  bool is_contiguous(BlockRange range, Where where, Byte*& begin) const {
-    Byte* first = nullptr;
-    Byte* expected = nullptr;
+  /// Of an op with data, its first slot that has some. Empty slots need not be anywhere.
+  [[nodiscard]] std::size_t first_filled(const Op& op) const {
+    auto s = idx(op.blocks.first);
+    while (layout.bytes[s] == 0) ++s;
+    return s;
+  }
+
+  template <typename Where>
+  bool is_contiguous(BlockRange range, Where where) const {
+    const std::byte* expected = nullptr;
     for (int s = range.first; s < range.last; ++s) {
       if (layout.bytes[idx(s)] == 0) continue;  // wherever it is
-      Byte* at = where(idx(s));
+      const std::byte* at = where(idx(s));
       if (at == nullptr || (expected != nullptr && at != expected)) return false;
-      if (first == nullptr) first = at;
       expected = at + layout.bytes[idx(s)];
     }
-    begin = first;
     return true;
   }
 
@@ -299,13 +317,13 @@ struct Execution::Impl {
   [[nodiscard]] bool can_enable(int i) const {
     const Op& op = part.program[i];
     const State& state = states[idx(i)];
-    return !is_local(op.kind) && is_uncounted(op) && state.phase == Phase::waiting && may_run(state);
+    return !state.local && is_uncounted(op) && state.phase == Phase::waiting && may_run(state);
   }
 
   [[nodiscard]] bool can_finish_now(int i) const {
     const State& state = states[idx(i)];
     if (!may_run(state)) return false;
-    return state.phase == Phase::landed || (state.phase == Phase::waiting && is_local(part.program[i].kind));
+    return state.phase == Phase::landed || (state.phase == Phase::waiting && state.local);
   }
 
   void apply(int i) {
@@ -494,7 +512,7 @@ std::string Execution::waits_for() const {
   for (const Impl::Phase phase : {Impl::Phase::moving, Impl::Phase::waiting}) {
     for (std::size_t i = 0; i < x.states.size(); ++i) {
       const Op& op = x.part.program[static_cast<int>(i)];
-      if (x.states[i].phase != phase || is_local(op.kind)) continue;
+      if (x.states[i].phase != phase || x.states[i].local) continue;
       if (phase == Impl::Phase::waiting && x.states[i].needs_arrival && !x.arrived) continue;
       return "rank " + std::to_string(op.peer) + " (" + describe(op) + ", " +
              std::to_string(x.states[i].bytes) + " bytes)";

@@ -18,6 +18,9 @@ namespace papfft::comm {
 /// One run of one rank's program over a transport, driven by events: whatever its dependencies and the window
 /// allow is started, whatever has ended starts what waited for it. No thread and no waiting of its own.
 ///
+/// A message whose slots are all empty is not sent, as both sides know their sizes; a message of no slots is, and so is
+/// all that goes by credits.
+///
 /// Payload moves as bytes, directly between the caller's buffers where a message is contiguous there, else through
 /// staging. Memory held, for a vector of m bytes: an inner rank stages what it hands on, at most m, and up to window.receives
 /// messages of a reduction before they are combined; a root combines in the caller's buffer. Slots apart (combine_own_last)

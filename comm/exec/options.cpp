@@ -28,6 +28,19 @@ void read_number(const char* variable, long long least, long long most, Set set)
   set(value);
 }
 
+void read_time(const char* variable, double most_ns, double& ns) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return;
+  const std::string_view view(text);
+  double value = 0;
+  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), value);
+  if (error != std::errc{} || end != view.data() + view.size() || !(value >= 0 && value <= most_ns)) {
+    throw std::invalid_argument(std::string(variable) + "='" + text + "': expected nanoseconds from 0 to " +
+                                std::to_string(static_cast<long long>(most_ns)));
+  }
+  ns = value;
+}
+
 }  // namespace
 
 WaitPolicy parse_wait_policy(std::string_view name) {
@@ -61,6 +74,10 @@ Options Options::from_environment() {
   read_number("PAPFFT_CHUNK_BYTES", 64, std::numeric_limits<int>::max(),
               [&](long long v) { o.chunk_bytes = static_cast<std::size_t>(v); });
   read_number("PAPFFT_CREDITS", 0, 1024, [&](long long v) { o.credits = static_cast<int>(v); });
+  constexpr double kSecondNs = 1e9;
+  read_time("PAPFFT_ALPHA_NS", kSecondNs, o.link.alpha_ns);
+  read_time("PAPFFT_BETA_NS", kSecondNs, o.link.beta_ns_per_byte);
+  read_time("PAPFFT_GAMMA_NS", kSecondNs, o.link.gamma_ns_per_byte);
   return o;
 }
 

@@ -12,6 +12,12 @@ namespace papfft::comm {
 
 namespace {
 
+Shape reverse(Shape shape) {
+  shape.operation = reversed(shape.operation);
+  shape.ordered = false;
+  return shape;
+}
+
 Program reverse(const Program& program, const Shape& shape, int last_round) {
   const int n = program.size();
   std::vector<std::vector<int>> after(static_cast<std::size_t>(n));  // of the new op n-1-i
@@ -161,10 +167,13 @@ RankSchedule combine_own_last(const RankSchedule& part) {
   return result;
 }
 
+RankSchedule reverse(const RankSchedule& part, int last_round) {
+  const Shape shape = reverse(part.shape);
+  return {shape, part.rank, reverse(part.program, shape, last_round)};
+}
+
 Schedule reverse(const Schedule& schedule) {
-  Schedule result{schedule.shape, {}};
-  result.shape.operation = reversed(schedule.shape.operation);
-  result.shape.ordered = false;
+  Schedule result{reverse(schedule.shape), {}};
   int last_round = 0;
   for (const Program& program : schedule.programs) {
     for (const Op& op : program.ops()) last_round = std::max(last_round, op.round);

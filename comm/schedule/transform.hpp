@@ -13,6 +13,9 @@ namespace papfft::comm {
 ///   rank gets back a block that it handed over (Clairvoyant's head does).
 [[nodiscard]] Schedule reverse(const Schedule& schedule);
 
+/// One rank's part of the same. @param last_round  the largest round of all ranks
+[[nodiscard]] RankSchedule reverse(const RankSchedule& part, int last_round);
+
 /// The same schedule with rank r's part played by order[r]: peers, root and holders are renamed.
 /// @param order  a permutation of 0 .. P-1.
 /// @throws std::invalid_argument  unless `order` is a permutation of the ranks.

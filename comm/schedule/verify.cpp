@@ -135,6 +135,7 @@ class Verifier {
     const auto inside = [&](int first, int last) { return first >= 0 && first <= last && last <= slots; };
     if (!inside(op.blocks.first, op.blocks.last)) return fail(r, i, "slots out of range");
     if (is_local(op.kind)) {
+      if (op.peer != -1) return fail(r, i, "a local op with a peer");
       const int last = op.from + op.blocks.count();
       if (!inside(op.from, last)) return fail(r, i, "source slots out of range");
       if (op.from < op.blocks.last && op.blocks.first < last) return fail(r, i, "source and target overlap");

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "comm/schedule/registry.hpp"
+#include "papfft/options.hpp"
 
 namespace papfft::comm {
 
@@ -26,7 +27,16 @@ struct Choice {
 [[nodiscard]] const Algorithm& select_algorithm(Operation operation, int ranks, std::size_t bytes,
                                                 bool ordered);
 
-/// Into how many segments the algorithm should cut so many bytes.
-[[nodiscard]] int select_segments(const Algorithm& algorithm, std::size_t bytes, std::size_t chunk_bytes);
+/// Whether "auto" had better leave a call to the MPI library, where there is one: for short messages, where it has less to do
+/// per call than we have.
+[[nodiscard]] bool prefers_stock(Operation operation, std::size_t bytes);
+
+/// Into how many segments the algorithm should cut a block (per-rank operations) or the vector, of so many bytes.
+///
+/// Where the algorithm tells its round_count, the S that makes round_count(P, S) * (alpha + beta * bytes / S) least, for a
+/// reduction with beta + gamma. For the circulant broadcast that is CIR's Theorem 2, with S = sqrt((q-1) beta m / alpha).
+/// @param ranks  P
+[[nodiscard]] int select_segments(const Algorithm& algorithm, int ranks, std::size_t bytes,
+                                  const Options& options);
 
 }  // namespace papfft::comm

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "papfft/operation.hpp"
 #include "papfft/options.hpp"
@@ -39,13 +40,16 @@ class MismatchError : public std::runtime_error {
 /// One collective call, untyped. Sizes are in bytes and whole numbers of elements.
 struct CallArguments {
   Operation operation = Operation::scatter;
-  std::size_t bytes = 0;  ///< of one rank's block (scatter, gather) or of the vector (bcast, reduce)
+  /// Of one rank's block (scatter, gather, allgather, reduce_scatter), of the vector (bcast, reduce, allreduce), or of
+  /// all blocks together where block_bytes tells their sizes.
+  std::size_t bytes = 0;
   std::size_t element_bytes = 1;
   int root = 0;
   std::string_view algorithm = "auto";
   std::span<const std::byte> send = {};
   std::span<std::byte> recv = {};
   const Reducer* reducer = nullptr;
+  std::span<const std::size_t> block_bytes = {};  ///< of each rank's block; empty: all are `bytes`
 };
 
 /// How a collective call went, for whoever measures.
@@ -63,7 +67,8 @@ concept Element = std::is_trivially_copyable_v<T>;
 template <typename Op>
 inline constexpr bool is_commutative = true;
 
-/// Collective operations among the ranks of a transport, by any algorithm of the registry; "auto" chooses by size, and
+/// Collective operations among the ranks of a transport, by any algorithm of the registry; "auto" chooses by size (of
+/// these and, where it is faster for short messages, the MPI library's own, except for operations that are no MPI_Op), and
 /// "mpi" is the MPI library's own collective, where there is one. A name of the registry with a `b` before it (bsls, bsbn,
 /// ...) means: what can run in the background before the caller comes shall; that needs a Session.
 ///
@@ -114,6 +119,43 @@ class Collectives {
   void reduce(std::span<const T> send, std::span<T> recv, Op op, int root,
               std::string_view algorithm = "auto");
 
+  /// Rank r's `send` becomes block r of everybody's `recv` (P * send.size() elements, of which `send` may be this rank's
+  /// block itself).
+  template <Element T>
+  void allgather(std::span<const T> send, std::span<T> recv, std::string_view algorithm = "auto") {
+    allgather_bytes(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), algorithm);
+  }
+
+  /// The same for blocks of any sizes: counts[r] elements of rank r, which may be none. The blocks lie one behind the other
+  /// in `recv`.
+  template <Element T>
+  void allgatherv(std::span<const T> send, std::span<T> recv, std::span<const std::size_t> counts,
+                  std::string_view algorithm = "auto") {
+    allgatherv_bytes(std::as_bytes(send), std::as_writable_bytes(recv), in_bytes(counts, sizeof(T)),
+                     sizeof(T), algorithm);
+  }
+
+  /// recv[i] becomes op over all ranks of send[i], everywhere; `recv` may be `send`. All ranks get the same bits, except by
+  /// the algorithm "census", where results of floating-point operations differ between ranks as their rounding does.
+  template <Element T, typename Op>
+  requires std::regular_invocable<const Op&, const T&, const T&>
+  void allreduce(std::span<const T> send, std::span<T> recv, Op op, std::string_view algorithm = "auto");
+
+  /// Block r of op over all ranks' `send` (P * recv.size() elements) comes into rank r's `recv`, which must not overlap it.
+  template <Element T, typename Op>
+  requires std::regular_invocable<const Op&, const T&, const T&>
+  void reduce_scatter(std::span<const T> send, std::span<T> recv, Op op, std::string_view algorithm = "auto");
+
+  /// The same for blocks of any sizes: counts[r] elements for rank r, which may be none.
+  template <Element T, typename Op>
+  requires std::regular_invocable<const Op&, const T&, const T&>
+  void reduce_scatter(std::span<const T> send, std::span<T> recv, std::span<const std::size_t> counts, Op op,
+                      std::string_view algorithm = "auto");
+
+  /// Measures what messages cost between rank 0 and the last rank, and works by it from now on, in place of
+  /// Options::link. Collective; takes a few milliseconds. @return the same on all ranks
+  LinkModel measure_link();
+
   /// Any of them, untyped. What the others come down to.
   virtual void call(const CallArguments& arguments);
 
@@ -127,12 +169,26 @@ class Collectives {
   void reduce_bytes(std::span<const std::byte> send, std::span<std::byte> recv, const Reducer& reducer,
                     int root, std::string_view algorithm);
 
+  void allgather_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes,
+                       std::string_view algorithm);
+  void allgatherv_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
+                        std::span<const std::size_t> block_bytes, std::size_t element_bytes,
+                        std::string_view algorithm);
+  void allreduce_bytes(std::span<const std::byte> send, std::span<std::byte> recv, const Reducer& reducer,
+                       std::string_view algorithm);
+  /// @param block_bytes  of each rank; empty: all as large as this one's
+  void reduce_scatter_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
+                            std::span<const std::size_t> block_bytes, const Reducer& reducer,
+                            std::string_view algorithm);
+
   /// Returns on every rank after all have called it.
   void barrier();
 
  protected:
   /// By the MPI library's own collective. @throws std::invalid_argument  there is none
   virtual void stock_call(const CallArguments& arguments);
+  /// stock_call works here: "auto" may choose it.
+  void offer_stock_calls();
 
   /// A call's arguments, with the buffers' sizes checked. @throws std::invalid_argument
   [[nodiscard]] CallArguments scatter_arguments(std::span<const std::byte> send, std::span<std::byte> recv,
@@ -146,6 +202,13 @@ class Collectives {
   [[nodiscard]] Impl& impl() { return *impl_; }
 
  private:
+  [[nodiscard]] static std::vector<std::size_t> in_bytes(std::span<const std::size_t> counts,
+                                                         std::size_t element_bytes) {
+    std::vector<std::size_t> bytes(counts.begin(), counts.end());
+    for (std::size_t& b : bytes) b *= element_bytes;
+    return bytes;
+  }
+
   std::unique_ptr<Impl> impl_;
 };
 
@@ -159,6 +222,30 @@ void Collectives::reduce(std::span<const T> send, std::span<T> recv, Op op, int 
                          std::string_view algorithm) {
   const ElementReducer<T, Op> reducer(std::move(op), is_commutative<Op>);
   reduce_bytes(std::as_bytes(send), std::as_writable_bytes(recv), reducer, root, algorithm);
+}
+
+template <Element T, typename Op>
+requires std::regular_invocable<const Op&, const T&, const T&>
+void Collectives::allreduce(std::span<const T> send, std::span<T> recv, Op op, std::string_view algorithm) {
+  const ElementReducer<T, Op> reducer(std::move(op), is_commutative<Op>);
+  allreduce_bytes(std::as_bytes(send), std::as_writable_bytes(recv), reducer, algorithm);
+}
+
+template <Element T, typename Op>
+requires std::regular_invocable<const Op&, const T&, const T&>
+void Collectives::reduce_scatter(std::span<const T> send, std::span<T> recv, Op op,
+                                 std::string_view algorithm) {
+  const ElementReducer<T, Op> reducer(std::move(op), is_commutative<Op>);
+  reduce_scatter_bytes(std::as_bytes(send), std::as_writable_bytes(recv), {}, reducer, algorithm);
+}
+
+template <Element T, typename Op>
+requires std::regular_invocable<const Op&, const T&, const T&>
+void Collectives::reduce_scatter(std::span<const T> send, std::span<T> recv,
+                                 std::span<const std::size_t> counts, Op op, std::string_view algorithm) {
+  const ElementReducer<T, Op> reducer(std::move(op), is_commutative<Op>);
+  reduce_scatter_bytes(std::as_bytes(send), std::as_writable_bytes(recv), in_bytes(counts, sizeof(T)),
+                       reducer, algorithm);
 }
 
 }  // namespace papfft::comm

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "papfft/collectives.hpp"
@@ -32,6 +33,17 @@ void mpi_bcast(Collectives& comm, void* buffer, int count, MPI_Datatype type, in
                std::string_view algorithm);
 void mpi_reduce(Collectives& comm, const void* sendbuf, void* recvbuf, int count, MPI_Datatype type,
                 MPI_Op op, int root, std::string_view algorithm);
+void mpi_allgather(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                   void* recvbuf, int recvcount, MPI_Datatype recvtype, std::string_view algorithm);
+void mpi_allgatherv(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                    void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                    std::string_view algorithm);
+void mpi_allreduce(Collectives& comm, const void* sendbuf, void* recvbuf, int count, MPI_Datatype type,
+                   MPI_Op op, std::string_view algorithm);
+/// @param recvcounts  one per rank, or one for all
+void mpi_reduce_scatter(Collectives& comm, const void* sendbuf, void* recvbuf,
+                        std::span<const int> recvcounts, MPI_Datatype type, MPI_Op op,
+                        std::string_view algorithm);
 void mpi_stock_call(MPI_Comm comm, const CallArguments& arguments);
 [[nodiscard]] PersistentCall mpi_scatter_init(Session& session, const void* sendbuf, int sendcount,
                                               MPI_Datatype sendtype, void* recvbuf, int recvcount,
@@ -59,11 +71,17 @@ class OverMpi : private detail::OwnedTransport, public Base {
   /// @throws TransportError; std::invalid_argument for an intercommunicator.
   template <typename... Rest>
   explicit OverMpi(MPI_Comm comm, const Options& options = Options::from_environment(), const Rest&... rest)
-      : OwnedTransport(comm), Base(detail::as_transport(*transport), options, rest...) {}
+      : OwnedTransport(comm), Base(detail::as_transport(*transport), options, rest...) {
+    this->offer_stock_calls();
+  }
 
+  using Base::allgather;
+  using Base::allgatherv;
+  using Base::allreduce;
   using Base::bcast;
   using Base::gather;
   using Base::reduce;
+  using Base::reduce_scatter;
   using Base::scatter;
 
   void scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
@@ -80,6 +98,29 @@ class OverMpi : private detail::OwnedTransport, public Base {
   void reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
               std::string_view algorithm = "auto") {
     detail::mpi_reduce(*this, sendbuf, recvbuf, count, type, op, root, algorithm);
+  }
+  void allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                 MPI_Datatype recvtype, std::string_view algorithm = "auto") {
+    detail::mpi_allgather(*this, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, algorithm);
+  }
+  void allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                  std::string_view algorithm = "auto") {
+    detail::mpi_allgatherv(*this, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                           algorithm);
+  }
+  void allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                 std::string_view algorithm = "auto") {
+    detail::mpi_allreduce(*this, sendbuf, recvbuf, count, type, op, algorithm);
+  }
+  void reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype type,
+                      MPI_Op op, std::string_view algorithm = "auto") {
+    detail::mpi_reduce_scatter(*this, sendbuf, recvbuf, {recvcounts, static_cast<std::size_t>(this->size())},
+                               type, op, algorithm);
+  }
+  void reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type, MPI_Op op,
+                            std::string_view algorithm = "auto") {
+    detail::mpi_reduce_scatter(*this, sendbuf, recvbuf, {&recvcount, 1}, type, op, algorithm);
   }
 
  protected:

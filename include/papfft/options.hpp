@@ -51,7 +51,8 @@ struct Options {
   LinkModel link = {};
 
   /// The defaults, changed by PAPFFT_WAIT, PAPFFT_NAP_US, PAPFFT_SENDS, PAPFFT_RECEIVES, PAPFFT_STUCK_MS,
-  /// PAPFFT_CHECK (0 or 1), PAPFFT_HEAD_BYTES, PAPFFT_CHUNK_BYTES and PAPFFT_CREDITS.
+  /// PAPFFT_CHECK (0 or 1), PAPFFT_HEAD_BYTES, PAPFFT_CHUNK_BYTES, PAPFFT_CREDITS, and PAPFFT_ALPHA_NS, PAPFFT_BETA_NS and
+  /// PAPFFT_GAMMA_NS (the last two per byte; fractions are allowed).
   /// @throws std::invalid_argument naming the variable, if one does not make sense.
   [[nodiscard]] static Options from_environment();
 };

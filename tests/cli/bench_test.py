@@ -17,7 +17,8 @@ class BenchTest(ProgramTest):
 
     def test_every_operation_gives_right_data_and_sensible_figures(self):
         for operation, more in (("gather", "mpi-igather,bsls,bsbn"), ("scatter", "mpi-iscatter,bsln,bsbn"),
-                                ("bcast", "mpi"), ("reduce", "mpi")):
+                                ("bcast", "auto"), ("reduce", "mpi"), ("allgather", "auto"), ("allgatherv", "auto"),
+                                ("allreduce", "auto"), ("reduce_scatter", "auto")):
             with self.subTest(operation):
                 result = self.collective("--op", operation, "--algorithms", f"all,{more}", "--bytes", "64K",
                                          "--delay", "none,late:1:3ms", "--root", 1)
@@ -26,10 +27,27 @@ class BenchTest(ProgramTest):
                 self.assertEqual({row["pattern"] for row in result["rows"]}, {"none", "late:1:3ms"})
                 for row in result["rows"]:
                     self.assertTrue(row["correct"], row)
-                    self.assertEqual(row["bytes"], 65532 if operation in ("gather", "scatter") else 65536)
+                    self.assertEqual(row["bytes"], 65536 if operation in ("bcast", "reduce", "allreduce") else 65532)
                     self.assertLessEqual(row["run_ms"]["min"], row["run_ms"]["median"])
                     self.assertLessEqual(row["run_ms"]["median"], row["run_ms"]["max"])
                     self.assertLessEqual(row["elapsed_ms"]["min"], row["run_ms"]["max"])
+
+    def test_blocks_may_have_any_size(self):
+        for operation in ("allgatherv", "reduce_scatter"):
+            for counts in ("irregular", "degenerate"):
+                with self.subTest(operation, counts=counts):
+                    result = self.collective("--op", operation, "--counts", counts, "--algorithms", "all", "--bytes", "64K",
+                                             "--measure-link")
+                    self.assertTrue(all(row["correct"] and row["bytes"] == 65536 for row in result["rows"]), result)
+                    self.assertEqual(result["settings"]["counts"], counts)
+
+    def test_circulant_times_the_planning(self):
+        path = self.path("circulant.json")
+        shown = self.papfft("bench", "circulant", "--ranks", "1,2,1152,10000000", "--repetitions", 2, "--json", path)
+        self.assertIn("ns per rank", shown.stdout.decode())
+        rows = json.loads(path.read_text())["rows"]
+        self.assertEqual([(row["ranks"], row["rounds"]) for row in rows], [(1, 0), (2, 1), (1152, 11), (10000000, 24)])
+        self.assertEqual(["all_ranks_us" in row for row in rows], [True, True, True, False])
 
     def test_csv_has_the_rows_and_raw_every_rank_of_every_call(self):
         rows, raw = self.path("rows.csv"), self.path("raw.csv")
@@ -93,7 +111,7 @@ class BenchTest(ProgramTest):
         self.assertGreater(row["work_with_ms"]["median"], 0)
 
     def test_words_that_make_no_sense(self):
-        for arguments in (("--op", "allgather"), ("--algorithms", "nonsense"), ("--bytes", "8Q"),
+        for arguments in (("--op", "gather", "--counts", "irregular"), ("--algorithms", "nonsense"), ("--bytes", "8Q"),
                           ("--delay", "sometimes"), ("--root", 2)):
             with self.subTest(arguments):
                 result = run(command_line(("bench", "collective", *arguments), ranks=2), cwd=self.folder)

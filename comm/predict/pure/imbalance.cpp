@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -39,6 +40,13 @@ void require_root(Times arrival_ns, Rank root) {
 
 std::int64_t wire_ns(std::size_t blocks, std::size_t block_bytes, double beta_ns_per_byte) {
   return std::llround(static_cast<double>(blocks) * static_cast<double>(block_bytes) * beta_ns_per_byte);
+}
+
+void require_blocks(Times arrival_ns, std::span<const std::size_t> block_bytes) {
+  require_ranks(arrival_ns);
+  if (arrival_ns.size() != block_bytes.size()) {
+    throw std::invalid_argument("arrival times and block sizes: not of the same ranks");
+  }
 }
 
 std::vector<std::int64_t> without_root(Times arrival_ns, Rank root) {
@@ -104,6 +112,46 @@ std::int64_t bound_reduce_ns(Times arrival_ns, Rank root, int segments, std::int
     end_ns = std::max(end_ns, others[k - 1] + rounds * round_ns);
   }
   return end_ns - first(arrival_ns);
+}
+
+std::int64_t bound_allgather_ns(Times arrival_ns, std::span<const std::size_t> block_bytes,
+                                double beta_ns_per_byte) {
+  require_blocks(arrival_ns, block_bytes);
+  std::vector<std::size_t> order(arrival_ns.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, std::greater<>(), [&](std::size_t r) { return arrival_ns[r]; });
+  std::int64_t end_ns = last(arrival_ns);
+  for (std::size_t receiver = 0; receiver < order.size(); ++receiver) {
+    std::size_t behind = 0;  // bytes of those that come last
+    for (const std::size_t owner : order) {
+      if (owner == receiver) continue;
+      behind += block_bytes[owner];
+      end_ns = std::max(end_ns, arrival_ns[owner] + wire_ns(1, behind, beta_ns_per_byte));
+    }
+  }
+  return end_ns - first(arrival_ns);
+}
+
+std::int64_t bound_reduce_scatter_ns(Times arrival_ns, std::span<const std::size_t> block_bytes,
+                                     double beta_ns_per_byte) {
+  require_blocks(arrival_ns, block_bytes);
+  const std::size_t all = std::accumulate(block_bytes.begin(), block_bytes.end(), std::size_t{0});
+  std::int64_t end_ns = last(arrival_ns);
+  for (std::size_t r = 0; r < arrival_ns.size() && arrival_ns.size() > 1; ++r) {
+    const std::int64_t others_ns = last(without_root(arrival_ns, static_cast<Rank>(r)));
+    end_ns = std::max({end_ns, arrival_ns[r] + wire_ns(1, all - block_bytes[r], beta_ns_per_byte),
+                       others_ns + wire_ns(1, block_bytes[r], beta_ns_per_byte)});
+  }
+  return end_ns - first(arrival_ns);
+}
+
+std::int64_t bound_allreduce_ns(Times arrival_ns, std::size_t bytes, double beta_ns_per_byte) {
+  require_ranks(arrival_ns);
+  if (arrival_ns.size() == 1) return 0;
+  const double ranks = static_cast<double>(arrival_ns.size());
+  const std::int64_t flat_ns =
+      std::llround(2 * (ranks - 1) / ranks * static_cast<double>(bytes) * beta_ns_per_byte);
+  return std::max(flat_ns, arrival_spread_ns(arrival_ns) + wire_ns(1, bytes, beta_ns_per_byte));
 }
 
 }  // namespace papfft::comm

@@ -43,4 +43,21 @@ namespace papfft::comm {
 [[nodiscard]] std::int64_t bound_reduce_ns(std::span<const std::int64_t> arrival_ns, Rank root, int segments,
                                            std::int64_t round_ns);
 
+/// Least run time of an allgather of blocks of these sizes: each rank's link carries all blocks but its own, each after its
+/// owner's arrival. @throws std::invalid_argument also unless there is one block per rank.
+[[nodiscard]] std::int64_t bound_allgather_ns(std::span<const std::int64_t> arrival_ns,
+                                              std::span<const std::size_t> block_bytes,
+                                              double beta_ns_per_byte);
+
+/// Least run time of a reduce_scatter: after its arrival each rank's link carries its part of all blocks but its own, and
+/// after the last of the others' arrival its own block. @throws as bound_allgather_ns
+[[nodiscard]] std::int64_t bound_reduce_scatter_ns(std::span<const std::int64_t> arrival_ns,
+                                                   std::span<const std::size_t> block_bytes,
+                                                   double beta_ns_per_byte);
+
+/// Least run time of an allreduce of P ranks: 2 (P-1)/P of the vector through some link after the first arrival (Patarasuk
+/// and Yuan, 2009), and the vector once after the last.
+[[nodiscard]] std::int64_t bound_allreduce_ns(std::span<const std::int64_t> arrival_ns, std::size_t bytes,
+                                              double beta_ns_per_byte);
+
 }  // namespace papfft::comm

@@ -86,5 +86,27 @@ TEST(Imbalance, RefusesWhatMakesNoSense) {
   EXPECT_THROW((void)bound_reduce_ns(two, 0, 0, 1), std::invalid_argument);
 }
 
+TEST(Bounds, OfAllgatherWaitForTheOwnersAndCarryEveryBlockButTheOwn) {
+  using Sizes = std::vector<std::size_t>;
+  EXPECT_EQ(bound_allgather_ns(Times{0, 0, 0}, Sizes{10, 20, 30}, 2.0), 100) << "rank 0 gets 20 and 30";
+  EXPECT_EQ(bound_allgather_ns(Times{5, 0, 75}, Sizes{10, 20, 30}, 2.0), 135) << "the last block comes at 75";
+  EXPECT_EQ(bound_allgather_ns(Times{0, 0, 300}, Sizes{10, 20, 0}, 2.0), 300)
+      << "who has nothing arrives last";
+  EXPECT_EQ(bound_allgather_ns(Times{7}, Sizes{10}, 2.0), 0);
+  EXPECT_THROW((void)bound_allgather_ns(Times{0, 0}, Sizes{1}, 1.0), std::invalid_argument);
+}
+
+TEST(Bounds, OfReduceScatterAndAllreduce) {
+  using Sizes = std::vector<std::size_t>;
+  EXPECT_EQ(bound_reduce_scatter_ns(Times{0, 0, 0}, Sizes{10, 20, 30}, 2.0), 100) << "rank 0 gives 20 and 30";
+  EXPECT_EQ(bound_reduce_scatter_ns(Times{0, 0, 50}, Sizes{10, 20, 30}, 2.0), 110) << "rank 2 gives 30";
+  EXPECT_EQ(bound_reduce_scatter_ns(Times{50, 0, 0}, Sizes{10, 0, 500}, 1.0), 550) << "rank 0 for rank 2";
+  EXPECT_EQ(bound_reduce_scatter_ns(Times{7}, Sizes{10}, 2.0), 0);
+  EXPECT_EQ(bound_allreduce_ns(Times{0, 0, 0, 0}, 100, 2.0), 300);
+  EXPECT_EQ(bound_allreduce_ns(Times{0, 0, 0, 500}, 100, 2.0), 700);
+  EXPECT_EQ(bound_allreduce_ns(Times{0, 3}, 100, 2.0), 203);
+  EXPECT_EQ(bound_allreduce_ns(Times{9}, 100, 2.0), 0);
+}
+
 }  // namespace
 }  // namespace papfft::comm

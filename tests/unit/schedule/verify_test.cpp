@@ -125,7 +125,7 @@ class Mutator {
         change("other blocks in", [&](Op& o) { o.blocks = {o.blocks.first + by, o.blocks.last + by}; });
       }
       if (op.kind == OpKind::send) drop_message(r, i);
-      if (good_.shape.ordered && op.kind == OpKind::recv_combine) {
+      if (good_.shape.ordered && combines(op.kind)) {
         change("operands swapped in", [](Op& o) { o.incoming_first = !o.incoming_first; });
       }
     }

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "comm/select/select.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+namespace papfft::comm {
+namespace {
+
+Options with_link(double alpha_ns, double beta_ns_per_byte) {
+  Options options;
+  options.link = {.alpha_ns = alpha_ns, .beta_ns_per_byte = beta_ns_per_byte, .gamma_ns_per_byte = 0};
+  return options;
+}
+
+double time_ns(const Algorithm& a, int ranks, double bytes, const LinkModel& link, int segments) {
+  return static_cast<double>(a.round_count(ranks, segments)) *
+         (link.alpha_ns + link.beta_ns_per_byte * bytes / segments);
+}
+
+// CIR Theorem 2: alpha (q-1) + 2 sqrt((q-1) alpha beta m) + beta m, at n = sqrt((q-1) beta m / alpha) blocks.
+TEST(SelectSegments, OfTheCirculantBroadcastIsTheorem2sOptimum) {
+  const Algorithm& circulant = find_algorithm(Operation::bcast, "circulant");
+  for (const int ranks : {3, 8, 36, 1152}) {
+    const double q = std::ceil(std::log2(ranks));
+    for (const double bytes : {65536.0, 1e6, 1e8}) {
+      const Options options = with_link(10000, 1);
+      const LinkModel& link = options.link;
+      const double n = std::sqrt((q - 1) * link.beta_ns_per_byte * bytes / link.alpha_ns);
+      const int chosen = select_segments(circulant, ranks, static_cast<std::size_t>(bytes), options);
+      EXPECT_LE(std::abs(chosen - n), 1) << ranks << " ranks, " << bytes << " bytes";
+      const double least = link.alpha_ns * (q - 1) +
+                           2 * std::sqrt((q - 1) * link.alpha_ns * link.beta_ns_per_byte * bytes) +
+                           link.beta_ns_per_byte * bytes;
+      const double taken = time_ns(circulant, ranks, bytes, link, chosen);
+      EXPECT_GE(taken, least * (1 - 1e-12));
+      EXPECT_LE(taken, least * 1.02) << ranks << " ranks, " << bytes << " bytes";
+    }
+  }
+}
+
+TEST(SelectSegments, IsTheBestOfAllForEveryAlgorithmThatTellsItsRounds) {
+  int checked = 0;
+  for (const Algorithm* a : algorithms()) {
+    if (a->round_count == nullptr) continue;
+    for (const int ranks : {1, 2, 7, 48}) {
+      for (const std::size_t bytes : {std::size_t{0}, std::size_t{3000}, std::size_t{1} << 20}) {
+        const Options options = with_link(8000, 8);
+        const int chosen = select_segments(*a, ranks, bytes, options);
+        const double taken = time_ns(*a, ranks, static_cast<double>(bytes), options.link, chosen);
+        for (int s = 1; s <= 1024; ++s) {
+          ASSERT_GE(time_ns(*a, ranks, static_cast<double>(bytes), options.link, s), taken * (1 - 1e-12))
+              << a->name << " P=" << ranks << " bytes=" << bytes << " S=" << s << " chosen " << chosen;
+        }
+        ++checked;
+      }
+    }
+  }
+  EXPECT_GT(checked, 50);
+}
+
+TEST(SelectSegments, CountsTheCombiningOfAReduction) {
+  Options options = with_link(8000, 8);
+  options.link.gamma_ns_per_byte = 24;
+  const Algorithm& reduce = find_algorithm(Operation::reduce, "circulant");
+  const Algorithm& bcast = find_algorithm(Operation::bcast, "circulant");
+  const int without = select_segments(bcast, 36, 1 << 20, options);
+  const int with = select_segments(reduce, 36, 1 << 20, options);
+  EXPECT_NEAR(with, 2 * without, 2) << "(beta + gamma) / beta = 4";
+}
+
+TEST(SelectAlgorithm, NeverPicksOneThatCannotServeTheCall) {
+  for (int o = 0; o < kOperationCount; ++o) {
+    const auto operation = static_cast<Operation>(o);
+    for (const bool ordered : {false, true}) {
+      if (ordered && !is_reduction(operation)) continue;
+      for (const int ranks : {1, 2, 8, 100}) {
+        for (const std::size_t bytes : {std::size_t{0}, std::size_t{4096}, std::size_t{1} << 24}) {
+          const Algorithm& a = select_algorithm(operation, ranks, bytes, ordered);
+          EXPECT_EQ(a.operation, operation);
+          EXPECT_TRUE(a.can_be_ordered || !ordered) << a.name;
+          EXPECT_NE(a.name, "census") << "results would differ between ranks";
+        }
+      }
+    }
+  }
+}
+
+TEST(LinkModel, ComesFromTheEnvironment) {
+  ASSERT_EQ(setenv("PAPFFT_ALPHA_NS", "1500", 1), 0);
+  ASSERT_EQ(setenv("PAPFFT_BETA_NS", "0.08", 1), 0);
+  const Options options = Options::from_environment();
+  EXPECT_EQ(options.link.alpha_ns, 1500);
+  EXPECT_EQ(options.link.beta_ns_per_byte, 0.08);
+  EXPECT_EQ(options.link.gamma_ns_per_byte, LinkModel{}.gamma_ns_per_byte);
+  for (const char* wrong : {"-1", "fast", "1e30", "nan", ""}) {
+    ASSERT_EQ(setenv("PAPFFT_BETA_NS", wrong, 1), 0);
+    EXPECT_THROW((void)Options::from_environment(), std::invalid_argument) << wrong;
+  }
+  unsetenv("PAPFFT_ALPHA_NS");
+  unsetenv("PAPFFT_BETA_NS");
+}
+
+}  // namespace
+}  // namespace papfft::comm
