@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <exception>
 #include <functional>
@@ -69,13 +70,15 @@ class EarlyRun final : public BackgroundTask {
   [[nodiscard]] Clock::time_point due() const override {
     const std::lock_guard lock(mutex_);
     const auto now = Clock::now();
-    if (now < active_until_) return now;
+    if (hurries_ || now < active_until_) return now;
     return now + (active_until_ == Clock::time_point{} ? kQuiet : kLazy);
   }
 
   /// Once it is no longer stepped. @return nullptr if it has not begun.
   [[nodiscard]] std::unique_ptr<Execution> take() { return std::move(execution_); }
   [[nodiscard]] bool any() const { return any_; }
+  /// The caller does not compute but is in another call, so polling takes nothing from it.
+  void hurry(bool hurries) { hurries_ = hurries; }
 
  private:
   static constexpr auto kActive = milliseconds(4);  // after a message others are likely
@@ -86,6 +89,7 @@ class EarlyRun final : public BackgroundTask {
   mutable std::mutex mutex_;
   std::unique_ptr<Execution> execution_;
   bool any_ = false;
+  std::atomic<bool> hurries_ = false;
   Clock::time_point active_until_{};
 };
 
@@ -307,6 +311,11 @@ void Session::serve(const PersistentCall::Body* started, const CallArguments& ar
   // What the successor can do without its caller runs beside this call already: a root that still scatters gathers from
   // those that have their part. The successor that is the same operation would find nobody there.
   const bool beside = expect_successor(iteration + 1, arguments.operation);
+  const auto hurry = [&](bool hurries) {
+    if (s.expected && s.expected->run != nullptr) s.expected->run->hurry(hurries);
+  };
+  hurry(true);
+  s.background.notify();
   if (planned.choice.algorithm == nullptr) {
     stock_call(arguments);
     x.last = {.algorithm = "mpi"};
@@ -330,6 +339,7 @@ void Session::serve(const PersistentCall::Body* started, const CallArguments& ar
     if (auto copy = arguments.reducer->clone()) s.reducers.emplace(planned.reducer, std::move(copy));
   }
 
+  hurry(false);
   if (!beside) (void)expect_successor(iteration + 1, std::nullopt);
 }
 
