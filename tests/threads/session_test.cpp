@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <numeric>
 #include <optional>
@@ -177,6 +178,34 @@ TEST(Session, BeginsAGatherBeforeTheRootComes) {
       EXPECT_GE(s.begun_early, 3) << "of the five calls that could be expected";
     }
     EXPECT_TRUE(s.has_thread);
+  });
+}
+
+// Rank 2 does not take its part of the scatter before rank 1, which has its own, has been rid of its result: that only the
+// root's thread can do, as the root itself is still in the scatter.
+TEST(Session, GathersBesideTheScatterBeforeIt) {
+  std::array<std::atomic<bool>, 6> gathered{};
+  ThreadGroup(3).run([&](Transport& transport) {
+    Session session(transport, quick(), {});
+    constexpr std::size_t n = 30000;
+    for (int iteration = 0; iteration < 6; ++iteration) {
+      auto& rank_1_is_rid = gathered.at(static_cast<std::size_t>(iteration));
+      const auto all = session.rank() == 0 ? whole(iteration, 3, n) : std::vector<int>{};
+      std::vector<int> mine(n);
+      std::vector<int> back(all.size());
+      const bool expected = iteration >= 2;  // the session has seen what follows what
+      for (int ms = 0; session.rank() == 2 && expected && !rank_1_is_rid && ms < 10000; ++ms) pause_ms(1);
+      session.scatter<int>(all, mine, 0, "lin");
+      ASSERT_EQ(mine, block(iteration, session.rank(), n));
+      if (session.rank() == 2 && expected) {
+        EXPECT_TRUE(rank_1_is_rid);
+      }
+      session.gather<int>(mine, back, 0, "bcredit");
+      if (session.rank() == 1) rank_1_is_rid = true;
+      if (session.rank() == 0) {
+        ASSERT_EQ(back, all);
+      }
+    }
   });
 }
 
