@@ -47,7 +47,7 @@ struct PlannedCall {
   CallSignature signature;
   Choice choice;
   int segments = 1;
-  std::string reducer = {};  ///< its name, where a copy of it can work in the background
+  std::string reducer = {};               ///< its name, where a copy of it can work in the background
   std::vector<std::size_t> offsets = {};  ///< of the ranks' blocks and of their end, in the whole vector
 };
 

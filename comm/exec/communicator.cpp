@@ -93,6 +93,7 @@ class ReductionData {
 
 std::vector<std::size_t> whole_counts(const int counts[], int ranks, std::size_t unit, const char* call) {
   std::vector<std::size_t> result;
+  result.reserve(static_cast<std::size_t>(ranks));
   for (int r = 0; r < ranks; ++r) result.push_back(whole_count(counts[r], call) * unit);
   return result;
 }

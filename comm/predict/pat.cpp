@@ -237,6 +237,7 @@ int new_request(Operation operation, const char* algorithm, MPI_Comm comm, PAT_R
                 const Make& make) noexcept {
   return collective(operation, algorithm, comm, [&](MpiSession& session) {
     if (request == nullptr) throw Refusal{PAT_ERR_ARGUMENT, "the place for the request is a null pointer"};
+    // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): collective() catches what this throws
     *request = new PAT_Request_object{make(session)};
   });
 }
