@@ -161,6 +161,7 @@ std::vector<EngineTime> time_engines(PlanKind kind, std::size_t length, double l
   }
   constexpr int kRounds = 10;
   std::vector<std::size_t> calls;
+  calls.reserve(runs.size());
   for (const auto& run : runs) calls.push_back(calls_within(run, least_s / kRounds));
   for (int round = 0; round < kRounds; ++round) {
     for (std::size_t e = 0; e < runs.size(); ++e) {

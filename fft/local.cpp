@@ -17,7 +17,7 @@ constexpr std::size_t kPieceUnits = 4;
 constexpr std::size_t kInterleaveUnits = 1;
 
 /// From this length on the threads share one vector's tiles, in this many parts per step.
-constexpr std::size_t kShortestShared = std::size_t{1} << 15U;
+constexpr std::size_t kShortestShared = std::size_t{1} << 16U;
 constexpr std::size_t kTileParts = 16;
 
 constexpr std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }

@@ -165,7 +165,7 @@ void PowerOfTwoFft<T>::plan_four_step() {
   const std::size_t columns = std::max(kTileRowBytes / sizeof(Complex), kernels_.lanes);
   four_step_.columns = columns;
   // Rows a power of two apart would compete for the same sets of a cache.
-  four_step_.pitch = n1 + kTileRowBytes / sizeof(Complex);
+  pitch_ = n1 + kTileRowBytes / sizeof(Complex);
   four_step_.first = plan_columns(n1);
   four_step_.second = plan_columns(n2);
   const RootTable roots(length_);
@@ -196,7 +196,7 @@ std::size_t PowerOfTwoFft<T>::tiles(int step) const noexcept {
 
 template <typename T>
 std::size_t PowerOfTwoFft<T>::shared_size() const noexcept {
-  return whole_ ? 2 * length_ : four_step_.second.rows * four_step_.pitch;
+  return whole_ ? 2 * length_ : four_step_.second.rows * pitch_;
 }
 
 template <typename T>
@@ -211,12 +211,15 @@ void PowerOfTwoFft<T>::run_tiles(int step, std::size_t begin, std::size_t end, D
                                  Complex* tile) const noexcept {
   const bool swapped = direction == Direction::inverse;
   auto* const space = reinterpret_cast<T*>(tile);
-  auto* const w = reinterpret_cast<T*>(shared);
+  // The result's place will do for what is between the steps: one buffer less in the caches.
+  const bool in_result = in != out;
+  auto* const w = reinterpret_cast<T*>(in_result ? out : shared);
+  const std::size_t pitch = in_result ? four_step_.first.rows : pitch_;
   for (std::size_t t = begin; t < end; ++t) {
     if (step == 1) {
-      kernels_.first_step(four_step_, swapped, t, reinterpret_cast<const T*>(in), space, w);
+      kernels_.first_step(four_step_, swapped, t, reinterpret_cast<const T*>(in), space, w, pitch);
     } else {
-      kernels_.second_step(four_step_, swapped, t, w, space, reinterpret_cast<T*>(out));
+      kernels_.second_step(four_step_, swapped, t, w, pitch, space, reinterpret_cast<T*>(out));
     }
   }
 }

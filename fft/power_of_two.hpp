@@ -66,6 +66,7 @@ class PowerOfTwoFft {
   std::size_t length_;
   const kernel::Kernels<T>& kernels_;
   bool whole_;
+  std::size_t pitch_ = 0;  // of what is between the two steps, in work space
   kernel::Passes<T> passes_{};
   kernel::FourStep<T> four_step_{};
   std::vector<Buffer<T>> tables_;

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 
 #include "fft/engine.hpp"
@@ -21,7 +22,9 @@ class Tuning {
     std::string precision;  // "float" or "double"
     PlanKind kind;
     std::size_t length;
-    auto operator<=>(const Key&) const = default;
+    friend bool operator<(const Key& a, const Key& b) {
+      return std::tie(a.precision, a.kind, a.length) < std::tie(b.precision, b.kind, b.length);
+    }
   };
   template <typename T>
   [[nodiscard]] static Key key(PlanKind kind, std::size_t length) {

@@ -11,10 +11,12 @@ namespace papfft::fft {
 
 void ask_for_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-  constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20U;
-  const auto begin = (reinterpret_cast<std::uintptr_t>(data) + kHugePage - 1) / kHugePage * kHugePage;
-  const auto end = (reinterpret_cast<std::uintptr_t>(data) + bytes) / kHugePage * kHugePage;
-  if (begin < end) (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+  const std::size_t to_boundary =
+      (kHugePage - reinterpret_cast<std::uintptr_t>(data) % kHugePage) % kHugePage;
+  if (bytes < to_boundary + kHugePage) return;
+  (void)::madvise(static_cast<char*>(data) + to_boundary, (bytes - to_boundary) / kHugePage * kHugePage,
+                  MADV_HUGEPAGE);
 #endif
 }
 

@@ -66,7 +66,6 @@ template <typename T>
 struct FourStep {
   std::size_t columns;  // C, a multiple of the lanes
   bool far;             // too long for a second-level cache: rows are to be fetched ahead
-  std::size_t pitch;    // of W: elements from one row to the next, a multiple of the lanes
   Columns<T> first;
   Columns<T> second;
   /// w_N^(i2 k1) = tile_twiddles[i2 / C][row] * lane_twiddles[row][i2 % C], for the row that holds k1 at the end:
@@ -84,10 +83,13 @@ struct Kernels {
   void (*transform)(const Passes<T>&, bool swapped, const T* in, T* out, T* work);
   /// @param in            the whole vector
   /// @param tile_space    n1 * C elements; the calling thread's own
-  void (*first_step)(const FourStep<T>&, bool swapped, std::size_t tile, const T* in, T* tile_space, T* w);
+  /// @param pitch         of W: elements from one row to the next, a multiple of the lanes
+  void (*first_step)(const FourStep<T>&, bool swapped, std::size_t tile, const T* in, T* tile_space, T* w,
+                     std::size_t pitch);
   /// @param tile_space    n2 * C elements
-  /// @param out           the whole vector
-  void (*second_step)(const FourStep<T>&, bool swapped, std::size_t tile, const T* w, T* tile_space, T* out);
+  /// @param out           the whole vector; may be W, if the pitch is n1: a tile is written where it was read
+  void (*second_step)(const FourStep<T>&, bool swapped, std::size_t tile, const T* w, std::size_t pitch,
+                      T* tile_space, T* out);
   /// Half of the spectrum of 2m real samples from z, the transform of the m pairs of samples as complex numbers:
   /// x[q] = (z[q] + conj z[m-q])/2 - i w_2m^q (z[q] - conj z[m-q])/2, 0 <= q <= m, with z[m] = z[0].
   /// @param m             2^k, at least four times the lanes
