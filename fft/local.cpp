@@ -112,8 +112,8 @@ void LocalFft<T>::execute_in_tiles(const Complex* in, Complex* out, ProgressCoun
 template <typename T>
 void LocalFft<T>::execute_batch(const Complex* in, Complex* out, std::size_t batch,
                                 const Progress& progress) {
-  const bool one_thread = batch == 1 || omp_in_parallel() != 0;
-  const int threads = one_thread ? 1 : omp_get_max_threads();
+  const int threads = batch <= 1 || omp_in_parallel() != 0 ? 1 : omp_get_max_threads();
+  const bool one_thread = threads == 1;
   // FFTW rounds in another order when in place or unaligned: such vectors go through aligned work space instead.
   const bool aligned_vectors =
       batch <= 1 || FftwPlan<T>::is_aligned(in + length_) == FftwPlan<T>::is_aligned(in);
@@ -121,22 +121,26 @@ void LocalFft<T>::execute_batch(const Complex* in, Complex* out, std::size_t bat
       in != out && aligned_vectors && FftwPlan<T>::is_aligned(in) && FftwPlan<T>::is_aligned(out);
   const std::size_t work_size = direct ? 0 : static_cast<std::size_t>(threads) * 2 * pitch_;
   if (work_.size() < work_size) work_ = Buffer<Complex>(work_size);
+  const auto transform = [&](std::size_t v, std::size_t thread) {
+    const Complex* const from = in + v * length_;
+    Complex* const to = out + v * length_;
+    if (direct) {
+      plan_->execute(from, to);
+      return;
+    }
+    Complex* const work = work_.data() + thread * 2 * pitch_;
+    std::copy_n(from, length_, work);
+    plan_->execute(work, work + pitch_);
+    std::copy_n(work + pitch_, length_, to);
+  };
+  if (one_thread && !progress) {  // even a region of one thread takes longer than a short transform
+    for (std::size_t v = 0; v < batch; ++v) transform(v, 0);
+    return;
+  }
   ProgressCounter counter(progress, batch);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (!one_thread)
   for (std::size_t v = 0; v < batch; ++v) {
-    counter.run(1, [&] {
-      const Complex* const from = in + v * length_;
-      Complex* const to = out + v * length_;
-      if (direct) {
-        plan_->execute(from, to);
-        return;
-      }
-      Complex* const work =
-          work_.data() + static_cast<std::size_t>(one_thread ? 0 : omp_get_thread_num()) * 2 * pitch_;
-      std::copy_n(from, length_, work);
-      plan_->execute(work, work + pitch_);
-      std::copy_n(work + pitch_, length_, to);
-    });
+    counter.run(1, [&] { transform(v, static_cast<std::size_t>(one_thread ? 0 : omp_get_thread_num())); });
   }
   counter.finish();
 }
