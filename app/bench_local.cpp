@@ -47,6 +47,7 @@ struct Row {
     const auto n = static_cast<double>(length);
     return 5 * n * std::log2(n) / report::median(time_us);
   }
+  [[nodiscard]] double least_us() const { return report::summarize(time_us).min; }
 };
 
 /// All engines and numbers of threads of one transform take turns, so that whatever slows the machine down hits all alike.
@@ -79,41 +80,47 @@ void measure(const LocalOptions& options, std::size_t length, const std::string&
   }
 }
 
-/// A row's speed over that of FFTW on one thread, in the same run; 0 if that was not measured.
-double ratio_to_fftw(const std::vector<Row>& rows, const Row& row) {
+/// FFTW's row on one thread for the same transform, in the same run. Nothing: it was not measured.
+const Row* fftw_peer(const std::vector<Row>& rows, const Row& row) {
   for (const Row& peer : rows) {
     if (peer.engine == fft::Engine::fftw && peer.threads == 1 && peer.length == row.length &&
         peer.precision == row.precision && peer.domain == row.domain) {
-      return row.mflops() / peer.mflops();
+      return &peer;
     }
   }
-  return 0;
+  return nullptr;
 }
 
 struct Mean {
-  fft::Engine engine;
+  fft::Engine engine = fft::Engine::fftw;
   std::string precision;
   std::string domain;
-  int threads;
-  std::size_t sizes;
-  double ratio;
+  int threads = 1;
+  std::size_t sizes = 0;
+  double of_medians = 0;
+  double of_least = 0;
 };
 
-/// Geometric means of the ratios over the sizes.
+/// Geometric means over the sizes, of the speeds relative to FFTW on one thread.
 std::vector<Mean> means(const std::vector<Row>& rows) {
-  std::map<std::tuple<std::string, std::string, int, fft::Engine>, std::pair<double, std::size_t>> sums;
+  std::map<std::tuple<std::string, std::string, int, fft::Engine>, Mean> found;
   for (const Row& row : rows) {
-    const double ratio = ratio_to_fftw(rows, row);
-    if (ratio == 0 || row.engine == fft::Engine::fftw) continue;
-    auto& [sum, count] = sums[{row.precision, row.domain, row.threads, row.engine}];
-    sum += std::log(ratio);
-    ++count;
+    const Row* const peer = fftw_peer(rows, row);
+    if (peer == nullptr || row.engine == fft::Engine::fftw) continue;
+    Mean& mean = found[{row.precision, row.domain, row.threads, row.engine}];
+    mean = {row.engine,
+            row.precision,
+            row.domain,
+            row.threads,
+            mean.sizes + 1,
+            mean.of_medians + std::log(row.mflops() / peer->mflops()),
+            mean.of_least + std::log(peer->least_us() / row.least_us())};
   }
   std::vector<Mean> result;
-  for (const auto& [key, value] : sums) {
-    const auto& [precision, domain, threads, engine] = key;
-    result.push_back({engine, precision, domain, threads, value.second,
-                      std::exp(value.first / static_cast<double>(value.second))});
+  for (auto& [key, mean] : found) {
+    mean.of_medians = std::exp(mean.of_medians / static_cast<double>(mean.sizes));
+    mean.of_least = std::exp(mean.of_least / static_cast<double>(mean.sizes));
+    result.push_back(mean);
   }
   return result;
 }
@@ -122,18 +129,20 @@ void print(const std::vector<Row>& rows) {
   report::TextTable table(
       {"n", "precision", "domain", "threads", "engine", "min us", "median us", "mflops", "x fftw"});
   for (const Row& row : rows) {
-    const double ratio = ratio_to_fftw(rows, row);
+    const Row* const peer = fftw_peer(rows, row);
     table.add({fmt::format("{}", row.length), row.precision, row.domain, fmt::format("{}", row.threads),
-               std::string(fft::to_string(row.engine)), figure(report::summarize(row.time_us).min),
-               figure(report::median(row.time_us)), figure(row.mflops()), ratio > 0 ? figure(ratio) : "-"});
+               std::string(fft::to_string(row.engine)), figure(row.least_us()),
+               figure(report::median(row.time_us)), figure(row.mflops()),
+               peer != nullptr ? figure(row.mflops() / peer->mflops()) : "-"});
   }
   fmt::print("{}", table.text());
   for (const Mean& mean : means(rows)) {
     fmt::print(
         "geometric mean over {} sizes, {} {}, {} thread{}: {} is {} times as fast as FFTW_MEASURE on one "
-        "thread\n",
+        "thread ({} by "
+        "least times)\n",
         mean.sizes, mean.precision, mean.domain, mean.threads, mean.threads == 1 ? "" : "s",
-        fft::to_string(mean.engine), figure(mean.ratio));
+        fft::to_string(mean.engine), figure(mean.of_medians), figure(mean.of_least));
   }
 }
 
@@ -166,7 +175,8 @@ void write_json(const LocalOptions& options, const std::vector<Row>& rows) {
                              {"domain", mean.domain},
                              {"threads", mean.threads},
                              {"sizes", mean.sizes},
-                             {"ratio_to_fftw", mean.ratio}});
+                             {"ratio_to_fftw", mean.of_medians},
+                             {"ratio_of_least", mean.of_least}});
   }
   write_text(options.json, json.dump(2) + "\n");
 }
@@ -176,8 +186,7 @@ void write_csv(const LocalOptions& options, const std::vector<Row>& rows) {
   report::TextTable table({"engine", "n", "precision", "domain", "threads", "min_us", "median_us", "mflops"});
   for (const Row& row : rows) {
     table.add({std::string(fft::to_string(row.engine)), fmt::format("{}", row.length), row.precision,
-               row.domain, fmt::format("{}", row.threads),
-               fmt::format("{}", report::summarize(row.time_us).min),
+               row.domain, fmt::format("{}", row.threads), fmt::format("{}", row.least_us()),
                fmt::format("{}", report::median(row.time_us)), fmt::format("{}", row.mflops())});
   }
   write_text(options.csv, table.csv());

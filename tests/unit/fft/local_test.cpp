@@ -66,8 +66,8 @@ TYPED_TEST(LocalFftTest, BatchesMatchTheNaiveTransformInAndOutOfPlace) {
 // long ones of a length that cannot be cut.
 TYPED_TEST(LocalFftTest, TheBitsDependOnLengthAlone) {
   using Complex = std::complex<TypeParam>;
-  for (const std::size_t length :
-       {std::size_t{15}, std::size_t{1024}, kLong / 8, kLong, 4 * kLong, kLong + 8 * 7, kLong + 1}) {
+  for (const std::size_t length : {std::size_t{15}, std::size_t{1024}, kLong / 8, kLong, 4 * kLong,
+                                   kLong + std::size_t{8} * 7, kLong + 1}) {
     const std::size_t batch = 3;
     Buffer<Complex> x(batch * length + 1);
     const auto samples = random_samples<Complex>(x.size(), length);
@@ -156,8 +156,8 @@ TYPED_TEST(LocalFftTest, ProgressCountsEveryPieceOnceUpToOne) {
   for (const auto& [length, engine, batch, calls] :
        {std::tuple(std::size_t{16}, Engine::fftw, std::size_t{10}, std::size_t{10}),
         std::tuple(std::size_t{16}, Engine::own, std::size_t{10}, std::size_t{10}),
-        std::tuple(kLong, Engine::pieces, std::size_t{2}, std::size_t{2 * 8 * 3}),
-        std::tuple(4 * kLong, Engine::own, std::size_t{2}, std::size_t{2 * 16 * 2})}) {
+        std::tuple(kLong, Engine::pieces, std::size_t{2}, std::size_t{2} * 8 * 3),
+        std::tuple(4 * kLong, Engine::own, std::size_t{2}, std::size_t{2} * 16 * 2)}) {
     SCOPED_TRACE(testing::Message() << "N=" << length << " by " << to_string(engine));
     omp_set_num_threads(3);
     std::vector<Complex> x(length * batch);
