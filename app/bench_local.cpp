@@ -19,6 +19,7 @@
 #include "comm/exec/wait.hpp"
 #include "fft/engine.hpp"
 #include "fft/kernel/instruction_set.hpp"
+#include "fft/tuning.hpp"
 
 namespace papfft::app {
 
@@ -197,6 +198,7 @@ int run_local(const LocalOptions& options) {
   options.sizes.check();
   const auto lengths = options.sizes.lengths();
   check_outputs({options.json, options.csv});
+  (void)fft::Tuning::of_user();  // whose wisdom spares FFTW the planning
   std::vector<Row> rows;
   for (const std::string& precision : options.sizes.precisions) {
     for (const std::string& domain : options.sizes.domains) {
