@@ -14,12 +14,14 @@ void add_bench(CLI::App& app, Action& action) {
       "--delay uniform:50ms\n"
       "  mpirun -n 4 papfft bench fft --vectors 1000 --gathers mpi,ls,bsls\n"
       "  papfft bench schedule --ranks 64,128 --repetitions 20\n"
+      "  papfft bench local --sizes 2^10..2^20\n"
       "  mpirun -n 4 papfft bench predictor --delay uniform:20ms\n"
       "  papfft bench collective --help");
   add_bench_circulant(*command, action);
   add_bench_collective(*command, action);
   add_bench_fft(*command, action);
   add_bench_schedule(*command, action);
+  add_bench_local(*command, action);
   add_bench_predictor(*command, action);
 }
 

@@ -9,6 +9,7 @@ void add_bench_circulant(CLI::App& bench, Action& action);
 void add_bench_collective(CLI::App& bench, Action& action);
 void add_bench_fft(CLI::App& bench, Action& action);
 void add_bench_schedule(CLI::App& bench, Action& action);
+void add_bench_local(CLI::App& bench, Action& action);
 void add_bench_predictor(CLI::App& bench, Action& action);
 
 }  // namespace papfft::app

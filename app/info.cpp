@@ -16,6 +16,8 @@
 #include "app/version.hpp"
 #include "comm/exec/wait.hpp"
 #include "comm/schedule/registry.hpp"
+#include "fft/kernel/instruction_set.hpp"
+#include "fft/tuning.hpp"
 
 namespace papfft::app {
 
@@ -57,6 +59,10 @@ int run_info(const CLI::App& command, const JobOptions& options) {
              comm::algorithms().size());
   fmt::print("\nthis machine\n  {} cores for this process, {} OpenMP threads by default\n",
              comm::available_cores(), omp_get_max_threads());
+  fmt::print("  {} kernels for transforms of 2^k samples\n", fft::to_string(fft::instruction_sets().back()));
+  const auto tuning_file = fft::Tuning::default_path();
+  fmt::print("  {} transforms tuned ('papfft tune'{})\n", fft::Tuning::of_user().size(),
+             tuning_file.empty() ? std::string() : ", kept in " + tuning_file.string());
   fmt::print("\nsettings\n");
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_envname().empty()) continue;

@@ -64,7 +64,7 @@ void RunReport::print() const {
     }
   }
   if (single_process_s > 0 && ranks > 1) {
-    fmt::print("  one process with FFTW computes the same in {}; these ranks need {} beside moving data\n",
+    fmt::print("  one process computes the same in {}; these ranks need {} beside moving data\n",
                time_text(single_process_s), time_text(shared_work_s));
     if (const auto speed = break_even_bytes_per_s()) {
       fmt::print("  sharing pays on links faster than {}/s\n", bytes_text(*speed));

@@ -109,7 +109,7 @@ class SpectrogramJob {
     const auto frames_of = [&](std::uint64_t rank) {
       return std::min(plan_.frames, (rank + 1) * share) - std::min(plan_.frames, rank * share);
     };
-    fft::Spectrogram<T> spectrogram(settings_);
+    fft::Spectrogram<T> spectrogram(settings_, fft::Rigor::tuned);
     bins_ = plan_.is_complex != 0 ? spectrogram.complex_bins() : spectrogram.real_bins();
 
     std::vector<Sample> blocks;

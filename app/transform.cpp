@@ -161,7 +161,8 @@ class TransformJob {
                                                    .direction = direction(),
                                                    .real = plan_.split_real != 0,
                                                    .scatter = options_.job.scatter,
-                                                   .gather = options_.job.gather});
+                                                   .gather = options_.job.gather,
+                                                   .rigor = fft::Rigor::tuned});
     parallel.observe(&arrivals.watch());
     for (std::uint64_t row = 0; row < plan_.rows; ++row) {
       if (complex_path) {
@@ -218,7 +219,7 @@ class TransformJob {
     }
   }
 
-  /// The root's own FFTW on one process; also what --stats compares with.
+  /// The root on its own; also what --stats compares with.
   void compute_alone(Progress& progress, ComputeWatch& watch) {
     timed(report_, "compute", [&] {
       const auto one = one_process();
@@ -234,7 +235,11 @@ class TransformJob {
   std::function<void(std::uint64_t)> one_process() {
     const T scale = options_.inverse ? T(1) / static_cast<T>(plan_.length) : T(1);
     if (plan_.real_in != 0 || plan_.real_out != 0) {
-      const auto fft = std::make_shared<fft::RealFft<T>>(plan_.length);
+      const auto fft =
+          options_.engine == "fftw"
+              ? std::make_shared<fft::RealFft<T>>(plan_.length, fft::Engine::fftw, fft::Rigor::tuned)
+              : std::make_shared<fft::RealFft<T>>(plan_.length, fft::Rigor::tuned);
+      local_engine_ = fft->engine();
       return [this, fft, scale](std::uint64_t row) {
         if (plan_.real_in != 0) {
           fft->forward(at(in_.real, row * row_in()), at(out_.complex, row * row_out()));
@@ -245,7 +250,12 @@ class TransformJob {
         std::for_each(out, out + plan_.length, [&](T& x) { x *= scale; });
       };
     }
-    const auto fft = std::make_shared<fft::LocalFft<T>>(plan_.length, direction());
+    const fft::Engine by_fftw = fft::pieces_of(plan_.length) > 1 ? fft::Engine::pieces : fft::Engine::fftw;
+    const auto fft =
+        options_.engine == "fftw"
+            ? std::make_shared<fft::LocalFft<T>>(plan_.length, direction(), by_fftw, fft::Rigor::tuned)
+            : std::make_shared<fft::LocalFft<T>>(plan_.length, direction(), fft::Rigor::tuned);
+    local_engine_ = fft->engine();
     return [this, fft, scale](std::uint64_t row) {
       Complex* out = at(out_.complex, row * row_out());
       fft->execute(at(in_.complex, row * row_in()), out);
@@ -258,9 +268,10 @@ class TransformJob {
     report_.ranks = job_.size();
     report_.threads = omp_get_max_threads();
     const bool real = plan_.real_in != 0 || plan_.real_out != 0;
-    const std::string how = plan_.shared != 0 ? fmt::format("dif, scatter {}, gather {}",
-                                                            options_.job.scatter, options_.job.gather)
-                                              : std::string("fftw on one process");
+    const std::string how =
+        plan_.shared != 0
+            ? fmt::format("dif, scatter {}, gather {}", options_.job.scatter, options_.job.gather)
+            : fmt::format("one process, engine {}", fft::to_string(local_engine_));
     report_.summary = fmt::format(
         "{} transform of {} {} vector{} of {} samples, {} precision, {} rank{} with {} thread{}: {}",
         options_.inverse ? "inverse" : "forward", plan_.rows, real ? "real" : "complex",
@@ -271,7 +282,7 @@ class TransformJob {
                         {"real", real},
                         {"inverse", options_.inverse},
                         {"precision", options_.io.precision},
-                        {"engine", plan_.shared != 0 ? "dif" : "fftw"},
+                        {"engine", plan_.shared != 0 ? "dif" : fft::to_string(local_engine_)},
                         {"scatter", options_.job.scatter},
                         {"gather", options_.job.gather}};
     if (plan_.shared == 0) return;
@@ -380,6 +391,7 @@ class TransformJob {
   Plan plan_;
   RunReport report_;
   fft::PhaseTimes times_;
+  fft::Engine local_engine_ = fft::Engine::fftw;
   double rate_hz_ = 0;
   bool two_dimensional_ = false;
   Samples<T> in_;
@@ -413,7 +425,7 @@ void add_transform(CLI::App& app, Action& action) {
                     "the input is many vectors of --length N samples, one after another");
   command
       ->add_option("--engine", options->engine,
-                   "auto, dif (one vector shared by all ranks) or fftw (rank 0 alone)")
+                   "auto, dif (one vector shared by all ranks) or fftw (rank 0 alone, by FFTW)")
       ->envname("PAPFFT_ENGINE")
       ->capture_default_str();
   options->job.declare(*command);

@@ -59,11 +59,10 @@ std::string wisdom_text() {
 }
 
 template <typename T>
-auto make_plan(PlanKind kind, int length, Rigor rigor) {
+auto make_plan(PlanKind kind, int length, unsigned flags) {
   const auto size = static_cast<std::size_t>(length);
   Buffer<std::complex<T>> a(size + 1);
   Buffer<std::complex<T>> b(size + 1);
-  const unsigned flags = rigor == Rigor::estimate ? FFTW_ESTIMATE : FFTW_MEASURE;
   auto* const a_real = reinterpret_cast<T*>(a.data());
   auto* const b_real = reinterpret_cast<T*>(b.data());
   switch (kind) {
@@ -84,7 +83,7 @@ template <typename T>
 auto make_estimated_plan(PlanKind kind, int length) {
   const std::string wisdom = wisdom_text<T>();
   Api<T>::forget_wisdom();
-  const auto plan = make_plan<T>(kind, length, Rigor::estimate);
+  const auto plan = make_plan<T>(kind, length, FFTW_ESTIMATE);
   Api<T>::forget_wisdom();
   Api<T>::import_wisdom(wisdom.c_str());
   return plan;
@@ -102,8 +101,13 @@ std::shared_ptr<const FftwPlan<T>> FftwPlan<T>::get(PlanKind kind, std::size_t l
   const std::lock_guard lock(planner_mutex());
   auto& plan = cache[Key{kind, length, rigor}];
   if (!plan) {
-    const Handle handle = rigor == Rigor::estimate ? make_estimated_plan<T>(kind, static_cast<int>(length))
-                                                   : make_plan<T>(kind, static_cast<int>(length), rigor);
+    const auto n = static_cast<int>(length);
+    Handle handle = nullptr;
+    if (rigor == Rigor::measure) handle = make_plan<T>(kind, n, FFTW_MEASURE);
+    if (rigor == Rigor::tuned) handle = make_plan<T>(kind, n, FFTW_MEASURE | FFTW_WISDOM_ONLY);
+    if (rigor == Rigor::estimate || (rigor == Rigor::tuned && handle == nullptr)) {
+      handle = make_estimated_plan<T>(kind, n);
+    }
     if (handle == nullptr) throw std::runtime_error("FFTW cannot plan length " + std::to_string(length));
     plan.reset(new FftwPlan(handle));
   }

@@ -12,9 +12,12 @@ struct fftwf_plan_s;
 
 namespace papfft::fft {
 
-/// How FFTW chooses its algorithm. `estimate` looks at the size alone: the same numbers in every run. `measure` times
-/// candidates (seconds for 2^20): faster, but another run may choose otherwise and differ in the last bits.
-enum class Rigor { estimate, measure };
+/// How an algorithm is chosen: between engines (engine.hpp), and by FFTW among its own.
+///   estimate  by size and processor type alone: the same numbers in every run
+///   tuned     as remembered by `papfft tune` for this user and processor, else as `estimate`. Nothing is timed: the same
+///             numbers in every run, until the user tunes again
+///   measure   by timing candidates now (seconds for 2^20): another run may choose otherwise and differ in the last bits
+enum class Rigor { estimate, tuned, measure };
 
 enum class PlanKind { complex_forward, complex_inverse, real_forward, real_inverse };
 

@@ -58,10 +58,14 @@ void for_each_vector(std::size_t batch, std::size_t work_size, Buffer<Complex>& 
                      const Progress& progress, const Body& body) {
   constexpr std::size_t kLine = Buffer<Complex>::kAlignmentBytes / sizeof(Complex);
   const std::size_t pitch = (work_size + kLine - 1) / kLine * kLine;
-  const bool one_thread = batch <= 1 || omp_in_parallel() != 0;
-  const int threads = one_thread ? 1 : omp_get_max_threads();
+  const int threads = batch <= 1 || omp_in_parallel() != 0 ? 1 : omp_get_max_threads();
+  const bool one_thread = threads == 1;
   const std::size_t total = static_cast<std::size_t>(threads) * pitch;
   if (work.size() < total) work = Buffer<Complex>(total);
+  if (one_thread && !progress) {  // even a region of one thread takes longer than a short transform
+    for (std::size_t v = 0; v < batch; ++v) body(v, work.data());
+    return;
+  }
   ProgressCounter counter(progress, batch);
 #pragma omp parallel for num_threads(threads) schedule(static) if (!one_thread)
   for (std::size_t v = 0; v < batch; ++v) {

@@ -89,30 +89,26 @@ void PackedRealFft<T>::execute(const Complex* in, Complex* out, const Progress& 
 template <typename T>
 RealFft<T>::RealFft(std::size_t length, Rigor rigor)
     : length_(length),
-      forward_(FftwPlan<T>::get(PlanKind::real_forward, length, rigor)),
-      inverse_(FftwPlan<T>::get(PlanKind::real_inverse, length, rigor)) {}
+      forward_(length, Direction::forward, rigor),
+      inverse_(length, Direction::inverse, rigor) {}
 
-// Every vector goes through aligned work space, so that FFTW takes the same path for all of them.
+template <typename T>
+RealFft<T>::RealFft(std::size_t length, Engine engine, Rigor rigor)
+    : length_(length),
+      forward_(length, Direction::forward, engine, rigor),
+      inverse_(length, Direction::inverse, engine, rigor) {}
+
 template <typename T>
 void RealFft<T>::forward(const T* in, Complex* out, std::size_t batch, const Progress& progress) {
-  for_each_vector(batch, 2 * (bins() + 8), work_, progress, [&](std::size_t v, Complex* work) {
-    T* const samples = reinterpret_cast<T*>(work);
-    Complex* const spectrum = work + (bins() + 7) / 8 * 8;
-    std::copy_n(in + v * length_, length_, samples);
-    forward_->execute(samples, spectrum);
-    std::copy_n(spectrum, bins(), out + v * bins());
+  for_each_vector(batch, forward_.work_size(), work_, progress, [&](std::size_t v, Complex* work) {
+    forward_.forward(in + v * length_, out + v * bins(), work);
   });
 }
 
 template <typename T>
 void RealFft<T>::inverse(const Complex* in, T* out, std::size_t batch, const Progress& progress) {
-  for_each_vector(batch, 2 * (bins() + 8), work_, progress, [&](std::size_t v, Complex* work) {
-    T* const samples = reinterpret_cast<T*>(work + (bins() + 7) / 8 * 8);
-    std::copy_n(in + v * bins(), bins(), work);
-    work[0].imag(0);
-    if (length_ % 2 == 0) work[length_ / 2].imag(0);
-    inverse_->execute(work, samples);
-    std::copy_n(samples, length_, out + v * length_);
+  for_each_vector(batch, inverse_.work_size(), work_, progress, [&](std::size_t v, Complex* work) {
+    inverse_.inverse(in + v * bins(), out + v * length_, work);
   });
 }
 

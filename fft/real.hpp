@@ -7,6 +7,7 @@
 #include "fft/fftw_plan.hpp"
 #include "fft/local.hpp"
 #include "fft/types.hpp"
+#include "fft/vector_fft.hpp"
 
 namespace papfft::fft {
 
@@ -51,9 +52,14 @@ class RealFft {
 
   /// @throws std::invalid_argument  length is 0, or too long for FFTW
   explicit RealFft(std::size_t length, Rigor rigor = Rigor::estimate);
+  /// By a given engine; `rigor` is then for FFTW's plans alone.
+  /// @throws std::invalid_argument  also: the engine cannot do this length
+  RealFft(std::size_t length, Engine engine, Rigor rigor);
 
   [[nodiscard]] std::size_t length() const noexcept { return length_; }
   [[nodiscard]] std::size_t bins() const noexcept { return length_ / 2 + 1; }
+  /// Of the forward transforms.
+  [[nodiscard]] Engine engine() const noexcept { return forward_.engine(); }
 
   /// @param in       Shape: batch x n
   /// @param out      Shape: batch x (n/2+1): X[0..n/2]. Disjoint from in.
@@ -66,8 +72,8 @@ class RealFft {
 
  private:
   std::size_t length_;
-  std::shared_ptr<const FftwPlan<T>> forward_;
-  std::shared_ptr<const FftwPlan<T>> inverse_;
+  RealVectorFft<T> forward_;
+  RealVectorFft<T> inverse_;
   Buffer<Complex> work_;
 };
 

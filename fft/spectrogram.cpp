@@ -6,6 +6,14 @@
 #include <type_traits>
 
 namespace papfft::fft {
+namespace {
+
+const SpectrogramSettings& checked(const SpectrogramSettings& settings) {
+  const Framing framing(0, settings.nperseg, settings.noverlap);
+  return settings;
+}
+
+}  // namespace
 
 Framing::Framing(std::size_t samples, std::size_t nperseg, std::size_t noverlap)
     : samples_(samples), nperseg_(nperseg), noverlap_(noverlap) {
@@ -22,8 +30,10 @@ std::size_t Framing::samples_spanned(std::size_t begin, std::size_t end) const n
 }
 
 template <typename T>
-Spectrogram<T>::Spectrogram(const SpectrogramSettings& settings) : settings_(settings) {
-  const Framing checked(0, settings.nperseg, settings.noverlap);
+Spectrogram<T>::Spectrogram(const SpectrogramSettings& settings, Rigor rigor)
+    : settings_(checked(settings)),
+      real_fft_(settings.nperseg, Direction::forward, rigor),
+      complex_fft_(settings.nperseg, Direction::forward, rigor) {
   if (!(settings.sample_rate_hz > 0))
     throw std::invalid_argument("spectrogram: the sample rate must be positive");
   double sum = 0;
@@ -36,8 +46,6 @@ Spectrogram<T>::Spectrogram(const SpectrogramSettings& settings) : settings_(set
   if (!(sum > 0)) throw std::invalid_argument("spectrogram: the window's sum is 0");
   scale_ =
       settings.scaling == Scaling::density ? 1 / (settings.sample_rate_hz * sum_of_squares) : 1 / (sum * sum);
-  real_plan_ = FftwPlan<T>::get(PlanKind::real_forward, settings.nperseg, Rigor::estimate);
-  complex_plan_ = FftwPlan<T>::get(PlanKind::complex_forward, settings.nperseg, Rigor::estimate);
 }
 
 template <typename T>
@@ -71,8 +79,10 @@ void Spectrogram<T>::process_frames(std::span<const Sample> samples, std::size_t
   const bool psd = settings_.mode == SpectrogramMode::psd;
   const auto scale = static_cast<T>(psd ? scale_ : std::sqrt(scale_));
   const auto doubled = [&](std::size_t bin) { return kReal && psd && bin > 0 && 2 * bin != nperseg; };
-  const std::size_t half = (nperseg + 7) / 8 * 8;
-  for_each_vector(frames, 2 * half + 8, work_, progress, [&](std::size_t f, Complex* work) {
+  // A frame's windowed samples, its spectrum, and the transform's work space.
+  const std::size_t half = (nperseg + 7) / 8 * 8 + 8;
+  const std::size_t fft_work = kReal ? real_fft_.work_size() : complex_fft_.work_size();
+  for_each_vector(frames, 2 * half + fft_work, work_, progress, [&](std::size_t f, Complex* work) {
     const Sample* const frame = samples.data() + framing.first_sample(f);
     Sample* const windowed = reinterpret_cast<Sample*>(work);
     Complex* const spectrum = work + half;
@@ -85,9 +95,9 @@ void Spectrogram<T>::process_frames(std::span<const Sample> samples, std::size_t
       windowed[n] = static_cast<Sample>(static_cast<Sum>(frame[n]) - mean) * window_[n];
     }
     if constexpr (kReal) {
-      real_plan_->execute(windowed, spectrum);
+      real_fft_.forward(windowed, spectrum, work + 2 * half);
     } else {
-      complex_plan_->execute(windowed, spectrum);
+      complex_fft_.execute(windowed, spectrum, work + 2 * half);
     }
     for (std::size_t k = 0; k < bins; ++k) {
       const T value = psd ? std::norm(spectrum[k]) : std::abs(spectrum[k]);

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "fft/fftw_plan.hpp"
 #include "fft/parallel.hpp"
 #include "fft/types.hpp"
+#include "fft/vector_fft.hpp"
 #include "fft/window.hpp"
 
 namespace papfft::fft {
@@ -65,7 +65,7 @@ class Spectrogram {
   using Complex = std::complex<T>;
 
   /// @throws std::invalid_argument  bad framing, a rate that is not positive, or a window whose sum is 0
-  explicit Spectrogram(const SpectrogramSettings& settings);
+  explicit Spectrogram(const SpectrogramSettings& settings, Rigor rigor = Rigor::estimate);
 
   [[nodiscard]] std::size_t real_bins() const noexcept { return window_.size() / 2 + 1; }
   [[nodiscard]] std::size_t complex_bins() const noexcept { return window_.size(); }
@@ -90,8 +90,8 @@ class Spectrogram {
   SpectrogramSettings settings_;
   std::vector<T> window_;
   double scale_ = 1.0;
-  std::shared_ptr<const FftwPlan<T>> real_plan_;
-  std::shared_ptr<const FftwPlan<T>> complex_plan_;
+  RealVectorFft<T> real_fft_;
+  ComplexVectorFft<T> complex_fft_;
   Buffer<Complex> work_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fft/twiddle.hpp"
 
+#include <bit>
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
@@ -35,5 +36,11 @@ std::complex<T> twiddle(std::uint64_t k, std::uint64_t n) {
 template std::complex<float> twiddle<float>(std::uint64_t, std::uint64_t);
 template std::complex<double> twiddle<double>(std::uint64_t, std::uint64_t);
 template std::complex<long double> twiddle<long double>(std::uint64_t, std::uint64_t);
+
+RootTable::RootTable(std::size_t n) : n_(n), low_bits_(static_cast<std::size_t>(std::bit_width(n)) / 2) {
+  const std::size_t step = std::size_t{1} << low_bits_;
+  for (std::size_t k = 0; k < step; ++k) low_.push_back(twiddle<long double>(k, n));
+  for (std::size_t k = 0; k < n; k += step) high_.push_back(twiddle<long double>(k, n));
+}
 
 }  // namespace papfft::fft

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <complex>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace papfft::fft {
 
@@ -15,5 +17,29 @@ namespace papfft::fft {
 /// @throws std::invalid_argument  n is out of range
 template <typename T>
 [[nodiscard]] std::complex<T> twiddle(std::uint64_t k, std::uint64_t n);
+
+/// Many roots of one order, faster: products of two tables of about sqrt(n) roots each in long double, so that each part is
+/// still rounded once to T.
+class RootTable {
+ public:
+  /// @throws std::invalid_argument  as twiddle
+  explicit RootTable(std::size_t n);
+
+  /// exp(-2 pi i k/n), for any k.
+  template <typename T>
+  [[nodiscard]] std::complex<T> root(std::size_t k) const {
+    k %= n_;
+    const auto& a = high_[k >> low_bits_];
+    const auto& b = low_[k & (low_.size() - 1)];
+    return {static_cast<T>(a.real() * b.real() - a.imag() * b.imag()),
+            static_cast<T>(a.real() * b.imag() + a.imag() * b.real())};
+  }
+
+ private:
+  std::size_t n_;
+  std::size_t low_bits_;
+  std::vector<std::complex<long double>> low_;
+  std::vector<std::complex<long double>> high_;
+};
 
 }  // namespace papfft::fft

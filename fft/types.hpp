@@ -12,6 +12,10 @@ namespace papfft::fft {
 /// Sign of the exponent: forward is exp(-2 pi i nk/N), inverse is exp(+2 pi i nk/N).
 enum class Direction { forward, inverse };
 
+/// Asks the kernel to back a large block by large pages: strides through long vectors touch a page per access, and small pages
+/// are too many for the processor's tables. A hint; does nothing where there is no such thing.
+void ask_for_huge_pages(void* data, std::size_t bytes) noexcept;
+
 /// Owns `size()` elements at a cache line's boundary. Unlike std::vector it does not write to them first: large
 /// buffers are then first touched by the threads that fill them. Move-only.
 template <typename T>
@@ -42,7 +46,9 @@ class Buffer {
 
   static T* allocate(std::size_t size) {
     if (size > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_array_new_length();
-    return static_cast<T*>(::operator new (size * sizeof(T), std::align_val_t{kAlignmentBytes}));
+    void* const data = ::operator new (size * sizeof(T), std::align_val_t{kAlignmentBytes});
+    ask_for_huge_pages(data, size * sizeof(T));
+    return static_cast<T*>(data);
   }
 
   std::unique_ptr<T, Free> data_;

@@ -4,7 +4,7 @@
 import csv
 import json
 
-from support import ProgramTest, command_line, complaints, run
+from support import ProgramTest, command_line, complaints, np, run
 
 QUICK = ("--iterations", 2, "--warmup", 1, "--compute", "2ms")
 
@@ -65,7 +65,8 @@ class BenchTest(ProgramTest):
         self.papfft("bench", "fft", "--vectors", 4, "--length", 4096, "--gathers", "mpi,ls,bsls", "--block", 2,
                     "--json", path, ranks=2)
         rows = json.loads(path.read_text())["rows"]
-        self.assertEqual([row["engine"] for row in rows], ["fftw", "dif", "dif", "dif"])
+        self.assertIn(rows[0]["engine"], ("own", "fftw", "pieces"))
+        self.assertEqual([row["engine"] for row in rows[1:]], ["dif", "dif", "dif"])
         for row in rows:
             self.assertLess(row["error_l2"], 1e-6)
 
@@ -122,3 +123,64 @@ class BenchTest(ProgramTest):
         result = run(command_line(("bench", "collective")), cwd=self.folder)
         self.assertEqual(result.returncode, 64)
         self.assertIn("mpirun", complaints(result.stderr)[0])
+
+
+class LocalTest(ProgramTest):
+    """bench local and tune: engines of the local transforms."""
+
+    def setUp(self):
+        super().setUp()
+        self.tuned = self.path("cache") / "papfft"
+        self.environment = {"XDG_CACHE_HOME": str(self.path("cache")), "PAPFFT_TUNING": ""}
+
+    def test_bench_has_a_row_for_each_engine_size_precision_domain_and_thread_number(self):
+        json_path, csv_path = self.path("local.json"), self.path("local.csv")
+        text = self.papfft("bench", "local", "--sizes", "2^6,256..512", "--threads", "1,2", "--repetitions", 2, "--json", json_path,
+                           "--csv", csv_path, environment=self.environment).stdout.decode()
+        rows = json.loads(json_path.read_text())["rows"]
+        self.assertEqual({row["n"] for row in rows}, {64, 256, 512})
+        for n, domain, engines in ((64, "complex", {"own", "fftw"}), (64, "real", {"fftw"}), (512, "real", {"own", "fftw"})):
+            for precision in ("float", "double"):
+                for threads in (1, 2):
+                    found = {row["engine"] for row in rows if (row["n"], row["domain"], row["precision"], row["threads"]) ==
+                             (n, domain, precision, threads)}
+                    self.assertEqual(found, engines if threads == 1 else engines - {"fftw"})
+        for row in rows:
+            self.assertLessEqual(row["time_us"]["min"], row["time_us"]["median"])
+            self.assertAlmostEqual(row["mflops"] * row["time_us"]["median"], 5 * row["n"] * (row["n"].bit_length() - 1), delta=1e-3)
+        self.assertRegex(text, r"(?m)^geometric mean.* own")
+        with csv_path.open() as file:
+            self.assertEqual([(row["engine"], int(row["n"])) for row in csv.DictReader(file)],
+                             [(row["engine"], row["n"]) for row in rows])
+
+    def test_tune_fills_the_users_file_and_jobs_use_it(self):
+        options = ("tune", "--sizes", "256,1000", "--precision", "double", "--effort", 0.001)
+        text = self.papfft(*options, environment=self.environment).stdout.decode()
+        (file,) = self.tuned.iterdir()
+        self.assertEqual(len([line for line in text.splitlines() if line.split()[:1] in (["256"], ["1000"])]), 8)
+        choice = "engine double complex-forward 256"
+        (line,) = [line for line in file.read_text().splitlines() if line.startswith(choice)]
+        self.assertIn(line.split()[-1], ("own", "fftw"))
+        self.assertIn(file.name, self.papfft("info", environment=self.environment).stdout.decode())
+        # A damaged file is passed over, and made anew.
+        good = file.read_bytes()
+        file.write_bytes(good[:-30])
+        samples = self.save("x.npy", np.arange(256) + 0j)
+        self.papfft("transform", samples, "-o", "out.npy", environment=self.environment)
+        self.papfft(*options, environment=self.environment)
+        self.assertIn(choice, file.read_text())
+        self.assertEqual(len(list(self.tuned.iterdir())), 1)
+
+    def test_words_that_make_no_sense(self):
+        for arguments in (("bench", "local", "--sizes", "3^5"), ("bench", "local", "--sizes", "9..5"), ("bench", "local", "--sizes", "0"),
+                          ("bench", "local", "--precision", "half"), ("bench", "local", "--domain", "time"),
+                          ("bench", "local", "--threads", 0), ("tune", "--sizes", "2^40"), ("tune", "--threads", 0),
+                          ("tune", "--precision", "half"), ("tune", "--file", "/dev/null/tuning")):
+            with self.subTest(arguments):
+                result = run(command_line(arguments), cwd=self.folder)
+                self.assertIn(result.returncode, (64, 73))
+                self.assertEqual(len(complaints(result.stderr)), 1)
+        for command in (("tune",), ("bench", "local")):
+            result = run(command_line(command, ranks=2), cwd=self.folder)
+            self.assertEqual(result.returncode, 64)
+            self.assertIn("without mpirun", complaints(result.stderr)[0])

@@ -32,6 +32,36 @@ std::vector<std::complex<long double>> naive_dft(const std::vector<Sample>& x, b
   return spectrum;
 }
 
+/// The same for n = 2^k by halving, still in long double: a reference for lengths that the definition cannot reach.
+template <typename Sample>
+std::vector<std::complex<long double>> halving_dft(const std::vector<Sample>& x, bool inverse = false) {
+  const std::size_t n = x.size();
+  std::vector<std::complex<long double>> roots(n / 2 + 1);
+  for (std::size_t k = 0; k < n / 2; ++k) {
+    const long double angle =
+        2 * std::numbers::pi_v<long double> * static_cast<long double>(k) / static_cast<long double>(n);
+    roots[k] = {std::cos(angle), inverse ? std::sin(angle) : -std::sin(angle)};
+  }
+  std::vector<std::complex<long double>> a(x.begin(), x.end());
+  std::vector<std::complex<long double>> b(n);
+  // Stockham's order: a holds, for each residue r modulo `stride`, the transforms of every stride-th sample so far.
+  for (std::size_t half = n / 2, stride = 1; half >= 1; half /= 2, stride *= 2) {
+    for (std::size_t p = 0; p < half; ++p) {
+      for (std::size_t q = 0; q < stride; ++q) {
+        const auto u = a[q + stride * p];
+        const auto v = a[q + stride * (p + half)];
+        const auto d = u - v;
+        const auto& w = roots[p * stride];
+        b[q + stride * 2 * p] = u + v;
+        b[q + stride * (2 * p + 1)] = {d.real() * w.real() - d.imag() * w.imag(),
+                                       d.real() * w.imag() + d.imag() * w.real()};
+      }
+    }
+    a.swap(b);
+  }
+  return a;
+}
+
 /// ||actual - expected|| / ||expected|| in the L2 norm; ||actual|| if expected is 0.
 template <typename Actual, typename Expected>
 double relative_l2_error(const Actual& actual, const Expected& expected) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <tuple>
 
+#include "fft/engine.hpp"
 #include "fft/real.hpp"
 #include "tests/support/naive_dft.hpp"
 
@@ -61,11 +62,12 @@ TYPED_TEST(LocalFftTest, BatchesMatchTheNaiveTransformInAndOutOfPlace) {
   }
 }
 
-// Threads, batches, place and alignment must not show in the bits; short vectors, long ones cut into pieces, and
+// Threads, batches, place and alignment must not show in the bits; short vectors, long ones cut into tiles or pieces, and
 // long ones of a length that cannot be cut.
 TYPED_TEST(LocalFftTest, TheBitsDependOnLengthAlone) {
   using Complex = std::complex<TypeParam>;
-  for (const std::size_t length : {std::size_t{15}, std::size_t{1024}, kLong, kLong + 8 * 7, kLong + 1}) {
+  for (const std::size_t length : {std::size_t{15}, std::size_t{1024}, kLong / 8, kLong, 4 * kLong,
+                                   kLong + std::size_t{8} * 7, kLong + 1}) {
     const std::size_t batch = 3;
     Buffer<Complex> x(batch * length + 1);
     const auto samples = random_samples<Complex>(x.size(), length);
@@ -93,38 +95,81 @@ TYPED_TEST(LocalFftTest, TheBitsDependOnLengthAlone) {
   }
 }
 
-TYPED_TEST(LocalFftTest, PiecesMatchOneFftwPlan) {
+TYPED_TEST(LocalFftTest, EnginesAgree) {
   using Complex = std::complex<TypeParam>;
-  for (const std::size_t length : {kLong, 3 * kLong, std::size_t{1} << 20U}) {
-    for (const auto& [direction, kind] : {std::pair(Direction::forward, PlanKind::complex_forward),
-                                          std::pair(Direction::inverse, PlanKind::complex_inverse)}) {
-      LocalFft<TypeParam> local(length, direction);
-      ASSERT_GT(local.pieces(), 1U);
+  for (const std::size_t length : {std::size_t{16}, kLong, 3 * kLong, std::size_t{1} << 20U}) {
+    for (const Direction direction : {Direction::forward, Direction::inverse}) {
+      const PlanKind kind = complex_kind(direction);
       Buffer<Complex> x(length);
       Buffer<Complex> expected(length);
       const auto samples = random_samples<Complex>(length, 7);
       std::copy(samples.begin(), samples.end(), x.begin());
       FftwPlan<TypeParam>::get(kind, length, Rigor::estimate)->execute(x.data(), expected.data());
-      std::vector<Complex> out(length);
-      local.execute(x.data(), out.data());
-      EXPECT_LT(relative_l2_error(out, expected), error_gate<TypeParam>()) << length;
+      for (const Engine engine : possible_engines(kind, length)) {
+        LocalFft<TypeParam> local(length, direction, engine, Rigor::estimate);
+        EXPECT_EQ(local.engine(), engine);
+        EXPECT_EQ(local.pieces() > 1, engine != Engine::fftw && length >= kLong);
+        std::vector<Complex> out(length);
+        local.execute(x.data(), out.data());
+        EXPECT_LT(relative_l2_error(out, expected), error_gate<TypeParam>())
+            << length << ' ' << to_string(engine);
+      }
     }
   }
 }
 
+TYPED_TEST(LocalFftTest, EnginesRefuseWhatTheyCannotDo) {
+  const auto make = [](std::size_t length, Engine engine) {
+    return LocalFft<TypeParam>(length, Direction::forward, engine, Rigor::estimate);
+  };
+  EXPECT_EQ(possible_engines(PlanKind::complex_forward, 17), std::vector{Engine::fftw});
+  EXPECT_THROW(make(17, Engine::own), std::invalid_argument);
+  EXPECT_THROW(make(8, Engine::own), std::invalid_argument);
+  EXPECT_THROW(make(1024, Engine::pieces), std::invalid_argument);
+  EXPECT_EQ(possible_engines(PlanKind::real_forward, 64), std::vector{Engine::fftw});
+  EXPECT_THROW(RealFft<TypeParam>(64, Engine::own, Rigor::estimate), std::invalid_argument);
+  EXPECT_THROW(RealFft<TypeParam>(1024, Engine::pieces, Rigor::estimate), std::invalid_argument);
+}
+
+// Rigor::measure may choose any engine, but once: the same in one process, so that its numbers are the same, too.
+TYPED_TEST(LocalFftTest, MeasuringChoosesOneOfThePossibleEnginesAndSticksToIt) {
+  for (const PlanKind kind : {PlanKind::complex_inverse, PlanKind::real_forward}) {
+    const auto engines = possible_engines(kind, 256);
+    const Engine engine = choose_engine<TypeParam>(kind, 256, Rigor::measure);
+    EXPECT_NE(std::find(engines.begin(), engines.end(), engine), engines.end());
+    EXPECT_EQ(choose_engine<TypeParam>(kind, 256, Rigor::measure), engine);
+    const auto times = time_engines<TypeParam>(kind, 256, 1e-3);
+    ASSERT_EQ(times.size(), engines.size());
+    for (const EngineTime& time : times) {
+      EXPECT_GT(time.seconds, 0);
+      EXPECT_LE(
+          std::min_element(times.begin(), times.end(), [](auto& a, auto& b) { return a.seconds < b.seconds; })
+              ->seconds,
+          time.seconds);
+    }
+  }
+  EXPECT_EQ(fastest({{Engine::fftw, 2.0}, {Engine::own, 1.0}, {Engine::pieces, 3.0}}), Engine::own);
+}
+
 TYPED_TEST(LocalFftTest, ProgressCountsEveryPieceOnceUpToOne) {
   using Complex = std::complex<TypeParam>;
-  for (const auto& [length, batch, calls] : {std::tuple(std::size_t{16}, std::size_t{10}, std::size_t{10}),
-                                             std::tuple(kLong, std::size_t{2}, std::size_t{2 * 8 * 3})}) {
+  for (const auto& [length, engine, batch, calls] :
+       {std::tuple(std::size_t{16}, Engine::fftw, std::size_t{10}, std::size_t{10}),
+        std::tuple(std::size_t{16}, Engine::own, std::size_t{10}, std::size_t{10}),
+        std::tuple(kLong, Engine::pieces, std::size_t{2}, std::size_t{2} * 8 * 3),
+        std::tuple(4 * kLong, Engine::own, std::size_t{2}, std::size_t{2} * 16 * 2)}) {
+    SCOPED_TRACE(testing::Message() << "N=" << length << " by " << to_string(engine));
     omp_set_num_threads(3);
     std::vector<Complex> x(length * batch);
     std::vector<double> fractions;
     std::mutex mutex;
-    LocalFft<TypeParam>(length, Direction::forward).execute(x.data(), x.data(), batch, [&](double fraction) {
+    LocalFft<TypeParam> local(length, Direction::forward, engine, Rigor::estimate);
+    local.execute(x.data(), x.data(), batch, [&](double fraction) {
       const std::lock_guard lock(mutex);
       fractions.push_back(fraction);
     });
     EXPECT_EQ(fractions.size(), calls);
+    EXPECT_EQ(local.progress_steps() * batch, calls);
     std::sort(fractions.begin(), fractions.end());
     EXPECT_EQ(std::adjacent_find(fractions.begin(), fractions.end()), fractions.end());
     EXPECT_GT(fractions.front(), 0);
@@ -145,7 +190,7 @@ TYPED_TEST(LocalFftTest, AnExceptionOfTheCallbackComesOut) {
 
 TYPED_TEST(LocalFftTest, RealTransformsOfAnyLengthMatchTheNaiveOneAndComeBack) {
   using T = TypeParam;
-  for (const std::size_t length : {1U, 2U, 3U, 7U, 16U, 101U, 256U, 300U}) {
+  for (const std::size_t length : {1U, 2U, 3U, 7U, 16U, 101U, 128U, 256U, 300U}) {
     const std::size_t batch = 7;
     const auto x = random_samples<T>(batch * length, length);
     std::vector<std::complex<long double>> expected;

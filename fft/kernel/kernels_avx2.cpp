@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#include "fft/kernel/instruction_set.hpp"
+#include "fft/kernel/passes.inc"
+
+namespace papfft::fft::kernel {
+
+const Kernels<float>& avx2_kernels(float /*precision*/) {
+  static constexpr Kernels<float> kKernels = make_kernels<float, 32>();
+  return kKernels;
+}
+
+const Kernels<double>& avx2_kernels(double /*precision*/) {
+  static constexpr Kernels<double> kKernels = make_kernels<double, 32>();
+  return kKernels;
+}
+
+}  // namespace papfft::fft::kernel

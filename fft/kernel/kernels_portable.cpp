@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#include "fft/kernel/instruction_set.hpp"
+#include "fft/kernel/passes.inc"
+
+namespace papfft::fft::kernel {
+
+const Kernels<float>& portable_kernels(float /*precision*/) {
+  static constexpr Kernels<float> kKernels = make_kernels<float, 16>();
+  return kKernels;
+}
+
+const Kernels<double>& portable_kernels(double /*precision*/) {
+  static constexpr Kernels<double> kKernels = make_kernels<double, 16>();
+  return kKernels;
+}
+
+}  // namespace papfft::fft::kernel
