@@ -8,7 +8,7 @@ import xml.etree.ElementTree
 
 from support import RECORDING, ProgramTest, command_line, complaints, np, recording_channels, recording_samples, run, scipy
 
-TOLERANCE = {"double": 1e-12, "float": 1e-4}
+TOLERANCE = {"double": 1e-12, "float": 1e-5}
 
 
 def noise(*shape, seed=3):
@@ -21,12 +21,13 @@ def complex_noise(*shape, seed=4):
 
 class PsdTest(ProgramTest):
     def check(self, actual, expected, precision="double"):
-        """Bin by bin, as long as a bin is not what rounding left of the trend."""
+        """In double precision bin by bin, as long as a bin is not what rounding left of the trend."""
         self.assertEqual(actual.shape, expected.shape)
-        noticeable = np.abs(expected) > 1e-6 * np.max(np.abs(expected))
-        error = np.abs(actual - expected)
-        self.assertLessEqual(np.max(error[noticeable] / np.abs(expected[noticeable])), TOLERANCE[precision])
-        self.assertLessEqual(np.max(error), TOLERANCE[precision] * np.max(np.abs(expected)))
+        error, largest = np.abs(actual - expected), np.max(expected)
+        self.assertLessEqual(np.max(error), TOLERANCE[precision] * largest)
+        if precision == "double":
+            noticeable = expected > 1e-6 * largest
+            self.assertLessEqual(np.max(error[noticeable] / expected[noticeable]), TOLERANCE[precision])
 
     def test_recording(self):
         samples, rate_hz = recording_samples()
@@ -147,9 +148,8 @@ class PsdIsReproducibleTest(ProgramTest):
         names = [a["algorithm"] for a in registry if a["op"] == "reduce"]
         self.assertTrue(names)
         for name in ["mpi", *names, *["b" + name for name in names]]:
-            for delay in ("none", "uniform:3ms"):
-                with self.subTest(reduce=name, delay=delay):
-                    self.assertEqual(self.bits("--reduce", name, "--delay", delay), self.expected)
+            with self.subTest(reduce=name):
+                self.assertEqual(self.bits("--reduce", name, "--delay", "uniform:3ms"), self.expected)
 
     def test_scatters(self):
         registry = json.loads(self.papfft("algorithms", "--json").stdout)
@@ -195,12 +195,10 @@ class PsdRefusesTest(ProgramTest):
     def test_options_that_make_no_sense(self):
         self.save("x.npy", noise(600))
         for says, *options in (("--overlap 256", "--overlap", 256), ("--nfft 255", "--nfft", 255),
-                               ("--nperseg 600", "--nperseg", 601), ("--window", "--window", "kaiser"),
+                               ("--nperseg 600", "--nperseg", 601), ("kaiser", "--window", "kaiser"),
                                ("linear", "--detrend", "cubic"), ("parallel", "--read", "all"), ("bnom", "--reduce", "nonsense"),
-                               ("arrival pattern", "--delay", "sometimes"), ("--rate", "--rate", -1),
+                               ("sometimes", "--delay", "sometimes"), ("--rate", "--rate", -1),
                                ("--frames-at-once", "--frames-at-once", 0)):
-            if says in ("--window", "arrival pattern"):
-                says = options[-1]
             self.refused(64, says, "psd", "x.npy", "-o", "out.npy", *options)
 
     def test_bad_files(self):

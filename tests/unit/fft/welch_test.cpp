@@ -216,12 +216,14 @@ TEST(WelchProgressTest, ReachesTheEndOverAllPieces) {
   const std::vector<double> samples(2 * 6 * 65536, 1.0);
   Welch<double> welch(settings, 2);
   double furthest = 0;
-  omp_set_num_threads(1);
+  const int threads_before = omp_get_max_threads();
+  omp_set_num_threads(1);  // so that fractions come in order
   welch.accumulate(samples, 6, [&](double fraction) {
     EXPECT_GT(fraction, furthest);
     furthest = fraction;
   });
   EXPECT_EQ(furthest, 1);
+  omp_set_num_threads(threads_before);
 }
 
 TEST(WelchArgumentsTest, MistakesAreRefused) {
