@@ -80,8 +80,6 @@ class ConvolveJob {
   }
 
   [[nodiscard]] std::unique_ptr<io::Source> open_filter() const {
-    if (options_.filter == "-" && options_.io.in == "-")
-      throw UsageError("standard input (-) can be read once: name a file for IN or FILTER");
     InputOptions input = options_.io;
     input.raw_type = options_.filter_format;
     return input.open_file(options_.filter, std::nullopt);
@@ -352,8 +350,13 @@ void add_convolve(CLI::App& app, Action& action) {
       "The numbers are those of scipy.signal.fftconvolve; rows of a .npy file are filtered one after "
       "another.\n"
       "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication.");
-  command->callback(
-      [&action, options] { action = [options] { return run_sample_job<ConvolveJob>(*options); }; });
+  command->callback([&action, options] {
+    action = [options] {
+      if (options->filter == "-" && options->io.in == "-")
+        throw UsageError("standard input (-) can be read once: name a file for IN or FILTER");
+      return run_sample_job<ConvolveJob>(*options);
+    };
+  });
 }
 
 }  // namespace papfft::app

@@ -147,7 +147,7 @@ class PsdIsReproducibleTest(ProgramTest):
         registry = json.loads(self.papfft("algorithms", "--json").stdout)
         names = [a["algorithm"] for a in registry if a["op"] == "reduce"]
         self.assertTrue(names)
-        for name in ["mpi", *names, *["b" + name for name in names]]:
+        for name in [*names, *["b" + name for name in names]]:
             with self.subTest(reduce=name):
                 self.assertEqual(self.bits("--reduce", name, "--delay", "uniform:3ms"), self.expected)
 
@@ -200,6 +200,10 @@ class PsdRefusesTest(ProgramTest):
                                ("sometimes", "--delay", "sometimes"), ("--rate", "--rate", -1),
                                ("--frames-at-once", "--frames-at-once", 0)):
             self.refused(64, says, "psd", "x.npy", "-o", "out.npy", *options)
+
+    def test_mpis_own_reduction_cannot_add_these_sums(self):
+        self.save("x.npy", noise(600))
+        self.refused(64, "MPI's operations", "psd", "x.npy", "-o", "out.npy", "--reduce", "mpi", ranks=(3,))
 
     def test_bad_files(self):
         self.refused(65, "missing.npy", "psd", "missing.npy", "-o", "out.npy")
