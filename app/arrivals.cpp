@@ -25,14 +25,17 @@ bool session_helps(comm::Operation operation, const std::string& name, std::uint
   return choice.background || choice.algorithm->uses_arrival;
 }
 
-/// One rank's statistics, as sent to the root.
+/// A rank's statistics, or those of several put together.
 struct RankArrivals {
-  std::int64_t calls = 0;
-  std::int64_t planned = 0;
   std::int64_t begun_early = 0;
   std::int64_t predicted = 0;
-  std::int64_t mean_error_ns = 0;
+  std::int64_t error_ns = 0;  // summed over the predictions
   double thread_share = 0;
+
+  friend RankArrivals operator+(const RankArrivals& a, const RankArrivals& b) {
+    return {std::max(a.begun_early, b.begun_early), a.predicted + b.predicted, a.error_ns + b.error_ns,
+            std::max(a.thread_share, b.thread_share)};
+  }
 };
 
 }  // namespace
@@ -59,11 +62,13 @@ void ComputeWatch::compute_ends() {
   if (session_ != nullptr) session_->processing_end();
 }
 
-ArrivalAware::ArrivalAware(Job& job, const JobOptions& options, std::uint64_t vectors)
+ArrivalAware::ArrivalAware(Job& job, const JobOptions& options, std::uint64_t vectors,
+                           std::initializer_list<comm::Operation> operations)
     : job_(job), options_(options) {
-  if (job.size() > 1 && vectors > 0 &&
-      (session_helps(comm::Operation::scatter, options.scatter, vectors) ||
-       session_helps(comm::Operation::gather, options.gather, vectors))) {
+  const auto helps = [&](comm::Operation operation) {
+    return session_helps(operation, options.algorithm(operation), vectors);
+  };
+  if (job.size() > 1 && vectors > 0 && std::ranges::any_of(operations, helps)) {
     session_ =
         std::make_unique<comm::MpiSession>(MPI_COMM_WORLD, options.to_comm_options(), comm::SessionOptions{});
   }
@@ -80,23 +85,21 @@ std::optional<ArrivalSummary> ArrivalAware::finish() {
   const comm::SessionStatistics s = session_->statistics();
   session_->close();
   if (!options_.stats && options_.json.empty()) return std::nullopt;
-  const RankArrivals mine{s.calls, s.planned, s.begun_early, s.predicted, s.mean_error_ns, s.thread_share};
-  std::vector<RankArrivals> all(job_.is_root() ? static_cast<std::size_t>(job_.size()) : 0);
-  job_.comm().gather<RankArrivals>(std::span(&mine, 1), all, 0);
+  const RankArrivals mine{s.begun_early, s.predicted, s.mean_error_ns * s.predicted, s.thread_share};
+  RankArrivals all = mine;
+  job_.comm().reduce<RankArrivals>(std::span(&mine, 1), std::span(&all, job_.is_root() ? 1 : 0),
+                                   std::plus<>(), 0, options_.reduce);
   if (!job_.is_root()) return std::nullopt;
   ArrivalSummary summary;
-  summary.calls = mine.calls;
-  summary.planned = mine.planned;
+  summary.calls = s.calls;
+  summary.planned = s.planned;
   summary.has_thread = s.has_thread;
-  double sum_ns = 0;
-  std::int64_t predictions = 0;
-  for (const RankArrivals& rank : all) {
-    summary.begun_early = std::max(summary.begun_early, rank.begun_early);
-    summary.thread_share = std::max(summary.thread_share, rank.thread_share);
-    sum_ns += static_cast<double>(rank.mean_error_ns) * static_cast<double>(rank.predicted);
-    predictions += rank.predicted;
+  summary.begun_early = all.begun_early;
+  summary.thread_share = all.thread_share;
+  if (all.predicted > 0) {
+    summary.prediction_error_ms =
+        static_cast<double>(all.error_ns) / static_cast<double>(all.predicted) * 1e-6;
   }
-  if (predictions > 0) summary.prediction_error_ms = sum_ns / static_cast<double>(predictions) * 1e-6;
   return summary;
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 
@@ -51,8 +52,12 @@ class ComputeWatch : public fft::ParallelObserver {
 /// arrivals or works in the background was asked for.
 class ArrivalAware {
  public:
-  /// Collective. @param vectors  that are scattered and gathered one after another; 0: none are
-  ArrivalAware(Job& job, const JobOptions& options, std::uint64_t vectors);
+  /// Collective.
+  /// @param vectors     that are worked on one after another; 0: none are
+  /// @param operations  that each of them, or all together, need
+  ArrivalAware(Job& job, const JobOptions& options, std::uint64_t vectors,
+               std::initializer_list<comm::Operation> operations = {comm::Operation::scatter,
+                                                                    comm::Operation::gather});
 
   [[nodiscard]] comm::Collectives& comm() { return session_ != nullptr ? *session_ : job_.comm(); }
   /// nullptr: there is none

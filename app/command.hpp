@@ -15,6 +15,9 @@ using Action = std::function<int()>;
 /// `action` is set when the command was chosen.
 void add_transform(CLI::App& app, Action& action);
 void add_spectrogram(CLI::App& app, Action& action);
+void add_psd(CLI::App& app, Action& action);
+void add_correlate(CLI::App& app, Action& action);
+void add_convolve(CLI::App& app, Action& action);
 void add_algorithms(CLI::App& app, Action& action);
 void add_schedule(CLI::App& app, Action& action);
 void add_simulate(CLI::App& app, Action& action);

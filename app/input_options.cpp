@@ -22,15 +22,16 @@ void InputOptions::declare(CLI::App& app, const std::string& formats_out) {
       ->capture_default_str();
 }
 
-std::unique_ptr<io::Source> InputOptions::open() const {
-  io::SourceOptions options{.raw_type = std::nullopt, .channel = channel};
+std::unique_ptr<io::Source> InputOptions::open_file(const std::string& path,
+                                                    std::optional<unsigned> of_channel) const {
+  io::SourceOptions options{.raw_type = std::nullopt, .channel = of_channel};
   if (!raw_type.empty()) {
     options.raw_type = io::raw_type_from(raw_type);
     if (!options.raw_type) {
       throw UsageError("--format " + raw_type + ": no such sample type; known: " + io::raw_type_names());
     }
   }
-  return io::open_source(in, options);
+  return io::open_source(path, options);
 }
 
 void InputOptions::check_outputs() const {

@@ -20,7 +20,10 @@ struct InputOptions {
 
   void declare(CLI::App& app, const std::string& formats_out);
   /// @throws UsageError  a --format or --precision that is not known; io::DataError
-  [[nodiscard]] std::unique_ptr<io::Source> open() const;
+  [[nodiscard]] std::unique_ptr<io::Source> open() const { return open_file(in, channel); }
+  /// The same of another file, or of another channel.
+  [[nodiscard]] std::unique_ptr<io::Source> open_file(const std::string& path,
+                                                      std::optional<unsigned> of_channel) const;
   /// Before the work: can each output be written, in a known format? @throws io::OutputError
   void check_outputs() const;
 };

@@ -104,6 +104,28 @@ void Job::at_root(const std::function<void()>& work) {
   if (code != kOk) throw Quit{code};
 }
 
+void Job::on_every_rank(const std::function<void()>& work) {
+  std::exception_ptr failure;
+  try {
+    work();
+  } catch (const comm::TransportError&) {
+    throw;  // the others cannot be told
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  const int mine = failure ? rank() : size();
+  int first = mine;
+  const auto lower = [](int a, int b) { return std::min(a, b); };
+  comm_->reduce<int>(std::span<const int>(&mine, 1), std::span(&first, is_root() ? 1 : 0), lower, 0);
+  first = from_root(first);
+  if (first == size()) return;
+  // All know who speaks; only its code is still to be told.
+  int code = kOk;
+  if (first == rank()) code = report_exception(failure);
+  comm_->bcast<int>(std::span(&code, 1), first, bcast_algorithm);
+  throw Quit{code};
+}
+
 int run_job(const comm::Options& options, const std::string& bcast, const std::function<void(Job&)>& body) {
   Job job(options);
   try {

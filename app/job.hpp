@@ -36,6 +36,10 @@ class Job {
   /// @throws Quit on every rank, if `work` threw; the root has then printed the one line.
   void at_root(const std::function<void()>& work);
 
+  /// Runs `work` on every rank, then tells all how it went. Collective.
+  /// @throws Quit on every rank, if `work` threw on any; the lowest of these has then printed its one line.
+  void on_every_rank(const std::function<void()>& work);
+
   /// Collective. @throws Quit on every rank, if `command_line` is not the same on all.
   void check_command_line(const std::string& command_line);
 

@@ -98,6 +98,21 @@ comm::Options JobOptions::to_comm_options() const {
   return options;
 }
 
+const std::string& JobOptions::algorithm(comm::Operation operation) const {
+  switch (operation) {
+    case comm::Operation::scatter:
+      return scatter;
+    case comm::Operation::gather:
+      return gather;
+    case comm::Operation::bcast:
+      return bcast;
+    case comm::Operation::reduce:
+      return reduce;
+    default:
+      throw std::logic_error("jobs have no option for this operation");
+  }
+}
+
 void JobOptions::apply_threads(int ranks_here) const {
   if (threads > 0) {
     omp_set_num_threads(threads);

@@ -6,6 +6,7 @@
 
 #include "app/progress.hpp"
 #include "comm/predict/pure/arrival_pattern.hpp"
+#include "papfft/operation.hpp"
 #include "papfft/options.hpp"
 
 namespace papfft::app {
@@ -46,6 +47,8 @@ struct JobOptions {
   void declare_common(CLI::App& app);
   /// @throws std::invalid_argument  unknown algorithms, wait policy or arrival pattern, listing the known.
   [[nodiscard]] comm::Options to_comm_options() const;
+  /// The user's word for one of the four.
+  [[nodiscard]] const std::string& algorithm(comm::Operation operation) const;
   /// Sets the number of OpenMP threads. @param ranks_here  ranks that share this host's cores
   void apply_threads(int ranks_here) const;
   [[nodiscard]] Progress make_progress(bool is_root, std::string what) const;

@@ -85,6 +85,9 @@ int parse_and_act(int argc, char** argv) {
   Action action;
   add_transform(app, action);
   add_spectrogram(app, action);
+  add_psd(app, action);
+  add_correlate(app, action);
+  add_convolve(app, action);
   add_algorithms(app, action);
   add_schedule(app, action);
   add_simulate(app, action);

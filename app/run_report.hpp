@@ -63,13 +63,20 @@ template <typename Work>
   return least;
 }
 
+/// Runs `work` and adds its time to a sum.
+template <typename Work>
+void clocked(double& sum_s, const Work& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  sum_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 /// Runs `work` and adds its time to the report under `name`.
 template <typename Work>
 void timed(RunReport& report, const std::string& name, Work work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  report.phases_s.emplace_back(
-      name, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  double seconds = 0;
+  clocked(seconds, work);
+  report.phases_s.emplace_back(name, seconds);
 }
 
 /// The largest of the ranks' values, at the root; elsewhere meaningless. Collective, by the job's own reduce.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the jobs on samples have in common: transform, spectrogram.
+// What the jobs on samples have in common: transform, spectrogram, psd, correlate, convolve.
 #pragma once
 #include <fmt/format.h>
 
@@ -27,14 +27,23 @@ struct Samples {
   std::vector<std::complex<T>> complex;
 };
 
-/// At the root, before long work: can the outputs be written, and do the delays name ranks that there are? Then opens the
-/// input. @throws io::OutputError, io::DataError, UsageError, std::invalid_argument
-[[nodiscard]] inline std::unique_ptr<io::Source> open_checked(const InputOptions& input,
-                                                              const JobOptions& job, int ranks) {
+/// At the root, before long work: can the outputs be written, and do the delays name ranks that there are?
+/// @throws io::OutputError, std::invalid_argument
+inline void check_before_work(const InputOptions& input, const JobOptions& job, int ranks) {
   input.check_outputs();
   if (!job.json.empty()) io::check_writable(job.json);
   (void)job.arrivals.pattern().delay_ns(0, 0, ranks, 0);
+}
+
+/// Checks these, and then opens the input. @throws also io::DataError, UsageError
+[[nodiscard]] inline std::unique_ptr<io::Source> open_checked(const InputOptions& input,
+                                                              const JobOptions& job, int ranks) {
+  check_before_work(input, job, ranks);
   return input.open();
+}
+
+inline void say_non_finite(std::uint64_t count, const std::string& name) {
+  if (count > 0) fmt::print(stderr, "papfft: note: {} of the samples in {} are not finite\n", count, name);
 }
 
 /// Reads everything, timed as "read"; says on stderr how many samples are not finite.
@@ -52,10 +61,7 @@ template <typename T>
       read(samples.real);
     }
   });
-  if (report.non_finite > 0) {
-    fmt::print(stderr, "papfft: note: {} of the samples in {} are not finite\n", report.non_finite,
-               source.name());
-  }
+  say_non_finite(report.non_finite, source.name());
   return samples;
 }
 

@@ -49,7 +49,7 @@ class SpectrogramJob {
                  .nperseg = options.nperseg,
                  .noverlap = options.noverlap.value_or(options.nperseg / 8),
                  .scaling = options.scaling == "density" ? fft::Scaling::density : fft::Scaling::spectrum,
-                 .detrend = options.detrend == "constant" ? fft::Detrend::constant : fft::Detrend::none,
+                 .detrend = fft::parse_detrend(options.detrend),
                  .mode = options.mode == "psd" ? fft::SpectrogramMode::psd : fft::SpectrogramMode::magnitude};
   }
 
@@ -305,8 +305,10 @@ void add_spectrogram(CLI::App& app, Action& action) {
   command->add_option("--scaling", options->scaling, "density (per Hz) or spectrum")
       ->check(CLI::IsMember({"density", "spectrum"}))
       ->capture_default_str();
-  command->add_option("--detrend", options->detrend, "constant (subtract each frame's mean) or none")
-      ->check(CLI::IsMember({"constant", "none"}))
+  command
+      ->add_option("--detrend", options->detrend,
+                   "subtract each frame's mean (constant), its line (linear) or nothing (none)")
+      ->check(CLI::IsMember({"constant", "linear", "none"}))
       ->capture_default_str();
   command->add_option("--mode", options->mode, "psd or magnitude")
       ->check(CLI::IsMember({"psd", "magnitude"}))

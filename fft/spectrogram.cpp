@@ -71,7 +71,6 @@ template <typename Sample>
 void Spectrogram<T>::process_frames(std::span<const Sample> samples, std::size_t frames, std::size_t bins,
                                     T* out, const Progress& progress) {
   constexpr bool kReal = std::is_same_v<Sample, T>;
-  using Sum = std::conditional_t<kReal, double, std::complex<double>>;
   const std::size_t nperseg = settings_.nperseg;
   const Framing framing(samples.size(), nperseg, settings_.noverlap);
   if (samples.size() < framing.samples_spanned(0, frames))
@@ -86,14 +85,7 @@ void Spectrogram<T>::process_frames(std::span<const Sample> samples, std::size_t
     const Sample* const frame = samples.data() + framing.first_sample(f);
     Sample* const windowed = reinterpret_cast<Sample*>(work);
     Complex* const spectrum = work + half;
-    Sum mean{};
-    if (settings_.detrend == Detrend::constant) {
-      for (std::size_t n = 0; n < nperseg; ++n) mean += static_cast<Sum>(frame[n]);
-      mean /= static_cast<double>(nperseg);
-    }
-    for (std::size_t n = 0; n < nperseg; ++n) {
-      windowed[n] = static_cast<Sample>(static_cast<Sum>(frame[n]) - mean) * window_[n];
-    }
+    detrend_and_window<T>(frame, window_, settings_.detrend, windowed);
     if constexpr (kReal) {
       real_fft_.forward(windowed, spectrum, work + 2 * half);
     } else {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "fft/detrend.hpp"
 #include "fft/parallel.hpp"
 #include "fft/types.hpp"
 #include "fft/vector_fft.hpp"
@@ -33,7 +34,6 @@ class Framing {
 };
 
 enum class Scaling { density, spectrum };
-enum class Detrend { constant, none };
 enum class SpectrogramMode { psd, magnitude };
 
 /// The defaults are those of scipy.signal.spectrogram.
@@ -48,8 +48,8 @@ struct SpectrogramSettings {
   SpectrogramMode mode = SpectrogramMode::psd;
 };
 
-/// Short-time spectra with the numbers of scipy.signal.spectrogram. Per frame: subtract the mean (Detrend::constant),
-/// multiply by the window w, transform, and
+/// Short-time spectra with the numbers of scipy.signal.spectrogram. Per frame: subtract the mean or the line
+/// (Detrend), multiply by the window w, transform, and
 ///
 ///   psd        |X[k]|^2 s; for real input the bins other than 0 and (nperseg even) nperseg/2 doubled
 ///   magnitude  |X[k]| sqrt(s), never doubled

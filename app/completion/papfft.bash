@@ -39,6 +39,17 @@ _papfft() {
     --wait) words='spin yield nap auto' ;;
     --progress) words='auto always never' ;;
     --precision) words='float double' ;;
+    --read) words='root parallel' ;;
+    --window) words='boxcar hann hamming blackman tukey' ;;
+    --scaling) words='density spectrum' ;;
+    --detrend) words='constant linear none' ;;
+    --picture) words='magnitude phase' ;;
+    --mode)
+      case $command in
+        spectrogram) words='psd magnitude' ;;
+        convolve) words='full same valid' ;;
+      esac
+      ;;
     *)
       if [[ -z $command ]]; then
         words=$("$program" --help 2>/dev/null | awk '

@@ -8,7 +8,7 @@ import subprocess
 
 from support import PROGRAM, REPOSITORY, ProgramTest
 
-COMMANDS = ("transform", "spectrogram", "algorithms", "schedule", "simulate", "info")
+COMMANDS = ("transform", "spectrogram", "psd", "correlate", "convolve", "algorithms", "schedule", "simulate", "info")
 
 
 class CommandsTest(ProgramTest):
