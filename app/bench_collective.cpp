@@ -35,6 +35,9 @@ constexpr const char* kIgather = "mpi-igather";
 constexpr const char* kIscatter = "mpi-iscatter";
 
 struct CollectiveOptions {
+  /// Not watched, as programs are by default: what is watched is not left to stock MPI.
+  CollectiveOptions() { job.stuck_after_s = 0; }
+
   JobOptions job;
   std::string operation = "gather";
   std::vector<std::string> algorithms = {"all"};

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <random>
 
 #include "app/bench_common.hpp"
 #include "app/command.hpp"
@@ -45,6 +46,7 @@ struct SimulateOptions {
   std::string ports = "bi";
   std::string combining = "overlapped";
   int window = 1;
+  std::string prediction_error = "0ns";
   int most_segments = 1024;
   std::string json;
   std::string csv;
@@ -59,6 +61,7 @@ struct Settings {
   std::vector<int> segments;  ///< 0: the best
   std::vector<comm::ArrivalPattern> patterns;
   comm::Machine machine;
+  std::int64_t prediction_error_ns = 0;
 
   /// @throws std::invalid_argument, UsageError
   explicit Settings(const SimulateOptions& o) : operation(comm::parse_operation(o.operation)) {
@@ -92,6 +95,7 @@ struct Settings {
                .gamma = std::llround(o.gamma_ns * static_cast<double>(kTicksPerNs)),
                .duplex = o.ports == "bi",
                .combining = combining};
+    prediction_error_ns = comm::parse_duration_ns(o.prediction_error);
   }
 };
 
@@ -195,6 +199,17 @@ class Simulation {
     return result;
   }
 
+  /// Arrivals as they were predicted, with normally distributed errors: the same for all algorithms.
+  [[nodiscard]] std::vector<std::int64_t> predicted_ns(std::vector<std::int64_t> arrival_ns,
+                                                       int iteration) const {
+    if (settings_.prediction_error_ns == 0) return arrival_ns;
+    std::seed_seq seed{options_.seed, static_cast<std::uint64_t>(iteration)};
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> error(0, static_cast<double>(settings_.prediction_error_ns));
+    for (std::int64_t& arrival : arrival_ns) arrival += std::llround(error(random));
+    return arrival_ns;
+  }
+
   [[nodiscard]] std::vector<std::int64_t> sizes(const comm::Algorithm& algorithm, const comm::Shape& shape,
                                                 std::size_t bytes) const {
     const bool head = algorithm.segmentation == comm::Segmentation::head_and_rest;
@@ -228,7 +243,7 @@ class Simulation {
                                                    .root = options_.root,
                                                    .segments = segments,
                                                    .ordered = options_.ordered,
-                                                   .arrival_ns = arrivals,
+                                                   .arrival_ns = predicted_ns(arrivals, iteration),
                                                    .round_ns = round});
         if (choice.background && comm::is_reduction(settings_.operation) && !options_.ordered) {
           schedule = comm::combine_own_last(*schedule);
@@ -303,7 +318,8 @@ nlohmann::ordered_json document(const SimulateOptions& options, const Settings& 
             {"gamma_ns_per_byte", options.gamma_ns},
             {"ports", options.ports},
             {"combining", options.combining},
-            {"window", options.window}}},
+            {"window", options.window},
+            {"prediction_error", options.prediction_error}}},
           {"rows", list}};
 }
 
@@ -380,6 +396,10 @@ void add_simulate(CLI::App& app, Action& action) {
   command->add_option("--window", options->window, "messages that a rank may have under way each way")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
+  command
+      ->add_option("--prediction-error", options->prediction_error,
+                   "standard deviation of the arrivals that algorithms plan by from the true ones")
+      ->capture_default_str();
   command->add_option("--json", options->json, "write the rows as JSON to this file");
   command->add_option("--csv", options->csv, "write the rows as CSV to this file");
   command->add_flag("--quiet", options->quiet, "print no table");
@@ -389,6 +409,8 @@ void add_simulate(CLI::App& app, Action& action) {
       "none,uniform:50ms "
       "--iterations 20\n"
       "  papfft simulate --algorithms papbi,bpapbi --ranks 16 --bytes 2M --arrivals root-late:20ms\n"
+      "  papfft simulate --algorithms papbi,bi-greedy --ranks 8 --bytes 2M --arrivals uniform:20ms "
+      "--prediction-error 1ms\n"
       "  papfft simulate --algorithms bnom,chain,binary,uni-greedy --ranks 64 --bytes 16,64,512,4K --ports "
       "uni "
       "--combining exclusive --alpha 10ns --beta 1 --gamma 0\n"
@@ -398,8 +420,8 @@ void add_simulate(CLI::App& app, Action& action) {
       "comm/sim/README.md has the commands for the figures of the greedy reduction paper.\n"
       "Patterns:\n" +
       comm::known_arrival_patterns() +
-      "\nPredictions are taken to be exact: algorithms that plan by arrival times know them. Run time: from "
-      "the first arrival "
+      "\nAlgorithms that plan by arrival times know them, up to --prediction-error. Run time: from the first "
+      "arrival "
       "to the last exit; elapsed: mean over ranks of exit - arrival; over best: run time / that of the "
       "fastest row of the "
       "same ranks, bytes and arrivals.\n"

@@ -72,16 +72,21 @@ PlannedCall Collectives::Impl::plan(const CallArguments& a) const {
                                 std::to_string(a.block_bytes.size()) + " block sizes for " +
                                 std::to_string(ranks) + " ranks");
   }
+  const bool one_host = transport.ranks_on_host() == transport.size();
   const std::size_t mean_bytes = differ ? a.bytes / ranks : a.bytes;
-  PlannedCall plan{.signature = {.bytes = a.bytes,
-                                 .element_bytes = a.element_bytes,
-                                 .operation = static_cast<std::int32_t>(a.operation),
-                                 .root = a.root,
-                                 .ordered = ordered ? 1 : 0},
-                   .choice = choose(a.operation, a.algorithm, transport.size(), mean_bytes, ordered)};
-  if (stock && a.algorithm == "auto" && stock_serves(a) && prefers_stock(a.operation, mean_bytes)) {
+  PlannedCall plan{
+      .signature = {.bytes = a.bytes,
+                    .element_bytes = a.element_bytes,
+                    .operation = static_cast<std::int32_t>(a.operation),
+                    .root = a.root,
+                    .ordered = ordered ? 1 : 0},
+      .choice = choose(a.operation, a.algorithm, transport.size(), mean_bytes, ordered, one_host)};
+  // Within the MPI library nobody can tell who is stuck.
+  if (stock && options.stuck_after.count() == 0 && a.algorithm == "auto" && stock_serves(a) &&
+      prefers_stock(a.operation, mean_bytes)) {
     plan.choice = {};
   }
+  plan.signature.automatic = a.algorithm == "auto" ? 1 : 0;
   plan.choice.background = plan.choice.background && background;
   const std::string_view name = plan.choice.algorithm == nullptr ? "mpi" : plan.choice.algorithm->name;
   name.copy(plan.signature.algorithm.data(), plan.signature.algorithm.size() - 1);
@@ -102,21 +107,30 @@ PlannedCall Collectives::Impl::plan(const CallArguments& a) const {
   return plan;
 }
 
+std::int64_t Collectives::Impl::round_ns(const PlannedCall& plan) const {
+  const double segment_bytes = static_cast<double>(plan.signature.bytes) / plan.segments;
+  return std::llround(message_ns(options.link, plan.choice.algorithm->operation, segment_bytes));
+}
+
+std::vector<std::int64_t> Collectives::Impl::trusted(const PlannedCall& plan,
+                                                     std::vector<std::int64_t> arrival_ns,
+                                                     std::int64_t error_ns) const {
+  const bool doubtful = plan.signature.automatic != 0 && is_reduction(plan.choice.algorithm->operation) &&
+                        !is_worth_planning(error_ns, round_ns(plan));
+  return doubtful ? std::vector<std::int64_t>{} : std::move(arrival_ns);
+}
+
 RankSchedule Collectives::Impl::part(const PlannedCall& plan, std::vector<std::int64_t> arrival_ns) const {
   const Algorithm& algorithm = *plan.choice.algorithm;
-  const double per_byte = options.link.beta_ns_per_byte +
-                          (is_reduction(algorithm.operation) ? options.link.gamma_ns_per_byte : 0);
-  const double segment_bytes = static_cast<double>(plan.signature.bytes) / plan.segments;
-  RankSchedule mine =
-      make_rank_schedule(algorithm,
-                         {.operation = algorithm.operation,
-                          .ranks = transport.size(),
-                          .root = plan.signature.root,
-                          .segments = plan.segments,
-                          .ordered = plan.signature.ordered != 0,
-                          .arrival_ns = std::move(arrival_ns),
-                          .round_ns = std::llround(options.link.alpha_ns + per_byte * segment_bytes)},
-                         transport.rank());
+  RankSchedule mine = make_rank_schedule(algorithm,
+                                         {.operation = algorithm.operation,
+                                          .ranks = transport.size(),
+                                          .root = plan.signature.root,
+                                          .segments = plan.segments,
+                                          .ordered = plan.signature.ordered != 0,
+                                          .arrival_ns = std::move(arrival_ns),
+                                          .round_ns = round_ns(plan)},
+                                         transport.rank());
   // Always, not only if it has begun early: the order of combining, hence rounding, shall not depend on who came when.
   const bool early = plan.choice.background && is_reduction(algorithm.operation) && !mine.shape.ordered;
   return early ? combine_own_last(mine) : mine;

@@ -24,7 +24,8 @@ struct CallSignature {
   std::int32_t root = 0;
   std::int32_t ordered = 0;
   std::int32_t background = 0;
-  std::array<char, 24> algorithm{};
+  std::int32_t automatic = 0;  ///< "auto" chose
+  std::array<char, 28> algorithm{};
 
   [[nodiscard]] std::string text() const;
   friend bool operator==(const CallSignature&, const CallSignature&) = default;
@@ -56,6 +57,12 @@ struct Collectives::Impl {
 
   /// @throws std::invalid_argument  no such root or algorithm
   [[nodiscard]] PlannedCall plan(const CallArguments& arguments) const;
+  /// How long a segment takes to be sent and combined, by the link model.
+  [[nodiscard]] std::int64_t round_ns(const PlannedCall& plan) const;
+  /// The arrivals that a call shall be planned by: "auto" plans by none that may be too far off.
+  [[nodiscard]] std::vector<std::int64_t> trusted(const PlannedCall& plan,
+                                                  std::vector<std::int64_t> arrival_ns,
+                                                  std::int64_t error_ns) const;
   /// This rank's part. @param arrival_ns  expected arrivals, or empty
   [[nodiscard]] RankSchedule part(const PlannedCall& plan, std::vector<std::int64_t> arrival_ns) const;
   /// Sizes always, pointers where send and recv have data.

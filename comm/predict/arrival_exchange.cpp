@@ -11,7 +11,7 @@ namespace papfft::comm {
 
 namespace {
 constexpr std::int64_t kBye = -1;  // instead of an iteration: no more messages from here
-constexpr std::size_t kHeader = 2;
+constexpr std::size_t kHeader = 3;
 constexpr int kCloseLook = 10;  // in lead times: how long after a predicted arrival its message is polled for
 }  // namespace
 
@@ -39,12 +39,15 @@ ArrivalExchange::ArrivalExchange(Transport& transport, Rank decider,
 
 ArrivalExchange::~ArrivalExchange() = default;
 
-void ArrivalExchange::report(std::int64_t iteration, std::int64_t arrival_ns, Basis basis) {
+void ArrivalExchange::report(std::int64_t iteration, std::int64_t arrival_ns, Basis basis,
+                             std::int64_t error_ns) {
   if (iteration < 0) throw std::invalid_argument("arrival report: iterations are numbered from 0");
   const std::lock_guard lock(mutex_);
   if (newest_ && std::pair(iteration, basis) < std::pair(newest_->iteration, newest_->basis)) return;
   forget_before(iteration);
-  newest_ = ArrivalReport{.iteration = iteration, .arrival_ns = arrival_ns, .basis = basis};
+  const bool is_there = basis == Basis::arrived || basis == Basis::waiting;
+  newest_ = ArrivalReport{
+      .iteration = iteration, .arrival_ns = arrival_ns, .error_ns = is_there ? 0 : error_ns, .basis = basis};
   pending_ = newest_;
 }
 
@@ -114,7 +117,7 @@ void ArrivalExchange::take_decision() {
     decider_gone_ = true;
     return;
   }
-  Decision decision{.iteration = decision_message_[0], .arrival_ns = {}};
+  Decision decision{.iteration = decision_message_[0], .arrival_ns = {}, .error_ns = decision_message_[2]};
   if (decision_message_[1] == 0) {
     decision.arrival_ns.assign(decision_message_.begin() + kHeader, decision_message_.end());
   }
@@ -147,7 +150,7 @@ bool ArrivalExchange::decide() {
 }
 
 void ArrivalExchange::send_to_all(const Decision& decision) {
-  std::vector<std::int64_t> message = {decision.iteration, decision.oblivious() ? 1 : 0};
+  std::vector<std::int64_t> message = {decision.iteration, decision.oblivious() ? 1 : 0, decision.error_ns};
   message.insert(message.end(), decision.arrival_ns.begin(), decision.arrival_ns.end());
   message.resize(kHeader + static_cast<std::size_t>(transport_.size()));
   for (Rank r = 0; r < transport_.size(); ++r) {

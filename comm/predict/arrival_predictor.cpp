@@ -106,10 +106,11 @@ bool ArrivalPredictor::step() {
       if (!prediction_) return false;
       report.arrival_ns = start_ns_ + prediction_->duration_ns;
       report.basis = has_edge_ ? Basis::edge : Basis::history;
+      report.error_ns = estimator_.error_ns(prediction_->by).value_or(kUnknownErrorNs);
     }
   }
   // Should the call begin right now, the exchange drops this: an arrival is the better basis.
-  exchange_.report(report.iteration, clock_.to_reference(report.arrival_ns), report.basis);
+  exchange_.report(report.iteration, clock_.to_reference(report.arrival_ns), report.basis, report.error_ns);
   return true;
 }
 

@@ -46,7 +46,7 @@ class EarlyRun final : public BackgroundTask {
  public:
   /// @param make  makes the execution from the predicted arrivals (or none)
   /// @param decision  asked until it answers; empty: not planned by arrivals, so it begins at once
-  using Make = std::function<std::unique_ptr<Execution>(std::vector<std::int64_t>)>;
+  using Make = std::function<std::unique_ptr<Execution>(Decision)>;
   using Ask = std::function<std::optional<Decision>()>;
   EarlyRun(Make make, Ask decision) : make_(std::move(make)), decision_(std::move(decision)) {}
 
@@ -55,7 +55,7 @@ class EarlyRun final : public BackgroundTask {
     if (execution_ == nullptr) {
       std::optional<Decision> decision = decision_ ? decision_() : Decision{};
       if (!decision) return false;
-      execution_ = make_(std::move(decision->arrival_ns));
+      execution_ = make_(std::move(*decision));
       any_ = execution_->step();  // posts what can be posted; nobody answers at once
       return any_;
     }
@@ -287,7 +287,7 @@ void Session::serve(const PersistentCall::Body* started, const CallArguments& ar
                  " (the decision about arrivals) in call " + std::to_string(x.calls) + ", " +
                  planned.signature.text();
         });
-    arrival_ns = std::move(decision->arrival_ns);
+    arrival_ns = x.trusted(planned, std::move(decision->arrival_ns), decision->error_ns);
     s.statistics.planned += arrival_ns.empty() ? 0 : 1;
   }
 
@@ -377,8 +377,8 @@ void Session::begin_early(std::span<std::byte> recv, const Reducer* reducer, std
     };
   }
   s.expected->run = std::make_unique<EarlyRun>(
-      [&x, plan, recv, reducer, instance = s.expected->instance](std::vector<std::int64_t> arrivals) {
-        RankSchedule mine = x.part(plan, std::move(arrivals));
+      [&x, plan, recv, reducer, instance = s.expected->instance](Decision decision) {
+        RankSchedule mine = x.part(plan, x.trusted(plan, std::move(decision.arrival_ns), decision.error_ns));
         Layout where = x.layout(plan, mine.shape, {}, recv);
         return std::make_unique<Execution>(std::move(mine), std::move(where), x.transport, instance, x.window,
                                            reducer, &x.credits);

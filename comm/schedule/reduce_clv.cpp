@@ -462,6 +462,7 @@ const Algorithm reduce_clv{
     .bytes = "m(S-1+q)/S, or (P-1)m if each comes alone",
     .source = "CLV Listing 8, corrected",
     .uses_arrival = true,
-    .transfers = plan};
+    .transfers = plan,
+    .round_count = clairvoyant_rounds};
 
 }  // namespace papfft::comm

@@ -146,6 +146,7 @@ const Algorithm reduce_clv_heap{.operation = Operation::reduce,
                                 .bytes = "m(S-1+q)/S, or (P-1)m if each comes alone",
                                 .source = "CLV 4.1 (Marendic et al.)",
                                 .uses_arrival = true,
-                                .transfers = plan};
+                                .transfers = plan,
+                                .round_count = clairvoyant_rounds};
 
 }  // namespace papfft::comm

@@ -124,6 +124,7 @@ const Algorithm reduce_clv_linear{.operation = Operation::reduce,
                                   .bytes = "m(S-1+q)/S, or (P-1)m if each comes alone",
                                   .source = "CLV Listing 2, corrected (Marendic et al.)",
                                   .uses_arrival = true,
-                                  .transfers = plan};
+                                  .transfers = plan,
+                                  .round_count = clairvoyant_rounds};
 
 }  // namespace papfft::comm

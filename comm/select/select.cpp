@@ -9,16 +9,21 @@ namespace {
 // Below this a block costs latency rather than bandwidth, and a tree's fewer rounds win.
 constexpr std::size_t kSmallBlockBytes = 2048;
 constexpr std::size_t kSmallVectorBytes = 8192;
+constexpr int kFewRanks = 16;  // that a root can serve one by one as fast
 // The rest is measured on 8 hosts with 1 Gb/s Ethernet. From here on our own algorithms were faster than Open MPI's:
-constexpr std::size_t kOwnBcastBytes = 32768;
+constexpr std::size_t kOwnBcastBytes = 65536;
+constexpr std::size_t kOwnReduceBytes = 262144;
 constexpr std::size_t kOwnBlockBytes = 131072;
 constexpr std::size_t kOwnAllreduceBytes = 1048576;
 // and from here on those that keep to one neighbour each way than those with fewer rounds.
 constexpr std::size_t kChainBytesPerRank = 196608;
 constexpr std::size_t kRingBytesPerRank = 65536;
-constexpr std::size_t kSegmentBytes = 65536;  // short against the vector, long against a message's latency
-constexpr std::size_t kMostSegments = 128;
-constexpr int kMostPlannedSegments = 1024;  // a schedule's ops take memory and time, too
+// From here on a message waits for its receiver's answer: Open MPI's eager limit over TCP, headers included.
+constexpr std::size_t kHandshakeBytes = 65536;
+constexpr std::size_t kLongestSegmentBytes = kHandshakeBytes - 1024;
+constexpr int kMostSegments = 1024;  // a schedule's ops take memory and time, too
+// Predictions that are off by more rounds than these are worse than none (tests/unit/schedule/reduce_test.cpp).
+constexpr double kWorthRounds = 2;
 
 /// The argument in [1, most] of a function that first falls and then rises.
 template <typename Cost>
@@ -37,9 +42,10 @@ int least(int most, Cost cost) {
 }
 }  // namespace
 
-Choice choose(Operation operation, std::string_view name, int ranks, std::size_t bytes, bool ordered) {
+Choice choose(Operation operation, std::string_view name, int ranks, std::size_t bytes, bool ordered,
+              bool one_host) {
   if (name == "mpi") return {};
-  if (name == "auto") return {&select_algorithm(operation, ranks, bytes, ordered), true};
+  if (name == "auto") return {&select_algorithm(operation, ranks, bytes, ordered, one_host), true};
   for (const Algorithm* algorithm : algorithms()) {
     if (algorithm->operation != operation) continue;
     if (algorithm->name == name) return {algorithm, false};
@@ -52,13 +58,15 @@ Choice choose(Operation operation, std::string_view name, int ranks, std::size_t
   return {&find_algorithm(operation, name), false};  // throws, naming what is known
 }
 
-const Algorithm& select_algorithm(Operation operation, int ranks, std::size_t bytes, bool ordered) {
+const Algorithm& select_algorithm(Operation operation, int ranks, std::size_t bytes, bool ordered,
+                                  bool one_host) {
   const auto p = static_cast<std::size_t>(ranks);
-  const bool tree = bytes <= kSmallBlockBytes && ranks > 4;
   switch (operation) {
     case Operation::scatter:
     case Operation::gather:
-      return find_algorithm(operation, tree ? "bnom" : "lin");
+      if (bytes <= kSmallBlockBytes && ranks > kFewRanks) return find_algorithm(operation, "bnom");
+      if (one_host || bytes <= kHandshakeBytes) return find_algorithm(operation, "lin");
+      return find_algorithm(operation, operation == Operation::gather ? "credit" : "sln");
     case Operation::bcast:
       if (bytes <= kSmallVectorBytes || ranks <= 2) return find_algorithm(operation, "bnom");
       return find_algorithm(operation, bytes >= kChainBytesPerRank * p ? "chain" : "circulant");
@@ -73,28 +81,39 @@ const Algorithm& select_algorithm(Operation operation, int ranks, std::size_t by
     case Operation::reduce_scatter:
       if (ordered) return find_algorithm(operation, "recursive-halving");
       return find_algorithm(operation, bytes >= kOwnBlockBytes ? "circulant-n" : "circulant");
-    default: {
-      for (const Algorithm* algorithm : algorithms()) {
-        if (algorithm->operation == operation && (algorithm->can_be_ordered || !ordered)) return *algorithm;
-      }
-      return find_algorithm(operation, "auto");  // throws, naming what is known
-    }
+    case Operation::reduce:
+      if (bytes <= kSmallVectorBytes || ranks <= 2) return find_algorithm(operation, "bnom");
+      return find_algorithm(operation, ordered ? "rab" : "papbi");
   }
+  return find_algorithm(operation, "auto");  // throws, naming what is known
 }
 
 bool prefers_stock(Operation operation, std::size_t bytes) {
   switch (operation) {
+    case Operation::scatter:
+    case Operation::gather:
+      return bytes <= kHandshakeBytes;
     case Operation::bcast:
       return bytes < kOwnBcastBytes;
+    case Operation::reduce:
+      return bytes < kOwnReduceBytes;
     case Operation::allgather:
     case Operation::allgatherv:
     case Operation::reduce_scatter:
       return bytes < kOwnBlockBytes;
     case Operation::allreduce:
       return bytes < kOwnAllreduceBytes;
-    default:
-      return false;
   }
+  return false;
+}
+
+bool is_worth_planning(std::int64_t error_ns, std::int64_t round_ns) {
+  return static_cast<double>(error_ns) <= kWorthRounds * static_cast<double>(round_ns);
+}
+
+double message_ns(const LinkModel& link, Operation operation, double bytes) {
+  const double per_byte = link.beta_ns_per_byte + (is_reduction(operation) ? link.gamma_ns_per_byte : 0);
+  return link.alpha_ns + per_byte * bytes;
 }
 
 int select_segments(const Algorithm& algorithm, int ranks, std::size_t bytes, const Options& options) {
@@ -109,17 +128,17 @@ int select_segments(const Algorithm& algorithm, int ranks, std::size_t bytes, co
     case Segmentation::even:
       break;
   }
-  if (algorithm.round_count != nullptr) {
-    const LinkModel& link = options.link;
-    const double per_byte =
-        link.beta_ns_per_byte + (is_reduction(algorithm.operation) ? link.gamma_ns_per_byte : 0);
-    return least(kMostPlannedSegments, [&](int segments) {
-      return static_cast<double>(algorithm.round_count(ranks, segments)) *
-             (link.alpha_ns + per_byte * static_cast<double>(bytes) / segments);
-    });
-  }
-  if (moves_per_rank(algorithm.operation)) return 1;
-  return static_cast<int>(std::clamp<std::size_t>(bytes / kSegmentBytes, 1, kMostSegments));
+  const std::size_t whole = algorithm.cuts_pieces ? bytes / static_cast<std::size_t>(ranks) : bytes;
+  const std::size_t short_enough = (whole + kLongestSegmentBytes - 1) / kLongestSegmentBytes;
+  const int fewest = moves_per_rank(algorithm.operation)
+                         ? 1
+                         : static_cast<int>(std::clamp<std::size_t>(short_enough, 1, kMostSegments));
+  if (algorithm.round_count == nullptr) return fewest;
+  return std::max(fewest, least(kMostSegments, [&](int segments) {
+                    return static_cast<double>(algorithm.round_count(ranks, segments)) *
+                           message_ns(options.link, algorithm.operation,
+                                      static_cast<double>(bytes) / segments);
+                  }));
 }
 
 }  // namespace papfft::comm

@@ -67,9 +67,10 @@ concept Element = std::is_trivially_copyable_v<T>;
 template <typename Op>
 inline constexpr bool is_commutative = true;
 
-/// Collective operations among the ranks of a transport, by any algorithm of the registry; "auto" chooses by size (of
-/// these and, where it is faster for short messages, the MPI library's own, except for operations that are no MPI_Op), and
-/// "mpi" is the MPI library's own collective, where there is one. A name of the registry with a `b` before it (bsls, bsbn,
+/// Collective operations among the ranks of a transport, by any algorithm of the registry; "auto" chooses by size, by whether
+/// all ranks share a host and by how well their arrivals are predicted (comm/README.md has the rules), and "mpi" is the MPI
+/// library's own collective, where there is one. "auto" takes that, too, for short messages, unless the operation is no
+/// MPI_Op or Options::stuck_after is set, since nobody can watch it. A name of the registry with a `b` before it (bsls, bsbn,
 /// ...) means: what can run in the background before the caller comes shall; that needs a Session.
 ///
 /// Every call is collective: all ranks make the same calls in the same order with agreeing arguments. Buffers may

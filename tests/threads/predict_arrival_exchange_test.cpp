@@ -107,7 +107,7 @@ TEST_P(ExchangeOnThreads, AllPredictionsMakeAVector) {
   run([&](Party& party, Rank r) {
     for (int i = 0; i < 20; ++i) {
       party.predict(i, expected[static_cast<std::size_t>(r)], Basis::edge);
-      EXPECT_EQ(party.decided(i), (Decision{i, expected})) << "rank " << r;
+      EXPECT_EQ(party.decided(i), (Decision{i, expected, kUnknownErrorNs})) << "rank " << r;
       (void)party.call(i, Basis::waiting);  // comes after the decision and changes nothing
     }
   });
@@ -254,7 +254,7 @@ TEST(ArrivalPredictor, PredictsFromEdgesThenFromHistory) {
     predictor.edge(0.5);
     background.step();
     EXPECT_EQ(predictor.prediction(), (DurationEstimator::Prediction{1000, Estimator::edge}));
-    EXPECT_EQ(exchange.decision(0), (Decision{0, {2000}}));
+    EXPECT_EQ(exchange.decision(0), (Decision{0, {2000}, kUnknownErrorNs})) << "nothing to compare it with";
     now = 2100;
     predictor.processing_end();
     predictor.edge(0.9);  // after the end: ignored
@@ -271,7 +271,7 @@ TEST(ArrivalPredictor, PredictsFromEdgesThenFromHistory) {
     EXPECT_EQ(exchange.decision(1), std::nullopt) << "an edge may still come";
     now = 6095;  // the lead before the predicted arrival
     background.step();
-    EXPECT_EQ(exchange.decision(1), (Decision{1, {6100}}));
+    EXPECT_EQ(exchange.decision(1), (Decision{1, {6100}, kUnknownErrorNs}));
     predictor.arrive(ArrivalUse::none);
     predictor.leave();
     EXPECT_EQ(predictor.iteration(), 2);

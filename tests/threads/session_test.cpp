@@ -302,6 +302,39 @@ TEST(Session, PlansByTheArrivalsOnceTheyArePredicted) {
   EXPECT_TRUE(same) << "the ranks saw different decisions";
 }
 
+// What "auto" does about predictions depends on how far off they are, which differs between ranks: all must decide alike.
+TEST(Session, AutoPlansAReductionOnAllRanksOrOnNone) {
+  constexpr int kRanks = 4;
+  constexpr int kCalls = 24;
+  for (const double alpha_ns : {1e3, 1e6, 1e12}) {  // what a round lasts, about: 2 of them may be the error
+    std::array<std::array<std::int64_t, kCalls>, kRanks> planned{};
+    ThreadGroup(kRanks).run([&](Transport& transport) {
+      Options options = quick();
+      options.link = {.alpha_ns = alpha_ns, .beta_ns_per_byte = 0, .gamma_ns_per_byte = 0};
+      Session session(transport, options, {});
+      const int me = session.rank();
+      constexpr std::size_t n = 40000;
+      for (int call = 0; call < kCalls; ++call) {
+        process(session, (me * 7 + call * 5) % 4);
+        const auto mine = block(call, me, n);
+        std::vector<int> sum(me == 0 ? n : 0);
+        session.reduce<int>(mine, sum, std::plus<>{}, 0);
+        planned[static_cast<std::size_t>(me)][static_cast<std::size_t>(call)] = session.statistics().planned;
+        if (me == 0) {
+          const auto all = whole(call, kRanks, n);
+          for (std::size_t i = 0; i < n; i += 1001) {
+            ASSERT_EQ(sum[i], all[i] + all[n + i] + all[2 * n + i] + all[3 * n + i]);
+          }
+        }
+      }
+    });
+    for (const auto& rank : planned) EXPECT_EQ(rank, planned[0]) << "alpha " << alpha_ns;
+    if (alpha_ns > 1e9) {
+      EXPECT_GT(planned[0].back(), 0) << "no error is too large";
+    }
+  }
+}
+
 TEST(Session, PredictsFromTheEdge) {
   ThreadGroup(2).run([](Transport& transport) {
     Session session(transport, quick(), {});

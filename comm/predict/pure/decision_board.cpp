@@ -51,7 +51,13 @@ std::optional<Decision> DecisionBoard::decide(std::int64_t now_ns) {
   if (!forced && !(full && (firm || now_ns >= *due_ns()))) return std::nullopt;
   Decision decision{.iteration = forced ? *forced : *full, .arrival_ns = {}};
   if (full) {
-    for (const Place& place : places_) decision.arrival_ns.push_back(place.report.arrival_ns);
+    bool is_known = true;
+    for (const Place& place : places_) {
+      decision.arrival_ns.push_back(place.report.arrival_ns);
+      is_known = is_known && place.report.error_ns != kUnknownErrorNs;
+      decision.error_ns += place.report.error_ns / static_cast<std::int64_t>(places_.size());
+    }
+    if (!is_known) decision.error_ns = kUnknownErrorNs;
   }
   decided_ = decision.iteration;
   for (Place& place : places_) place.used = place.used && place.report.iteration > *decided_;

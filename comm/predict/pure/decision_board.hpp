@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -16,10 +17,15 @@ enum class Basis : std::int32_t {
   waiting,  ///< it is there, and loses time until the decision is made
 };
 
+/// Of predictions that have not been compared with what came.
+inline constexpr std::int64_t kUnknownErrorNs = std::numeric_limits<std::int64_t>::max();
+
 /// What one rank says about its arrival at one call. Sent as bytes, hence without padding.
 struct ArrivalReport {
   std::int64_t iteration = 0;
   std::int64_t arrival_ns = 0;  ///< reference clock
+  std::int64_t error_ns =
+      0;  ///< how far such predictions were off of late, or kUnknownErrorNs; 0: it is there
   Basis basis = Basis::history;
   std::int32_t unused = 0;
 };
@@ -28,6 +34,7 @@ struct ArrivalReport {
 struct Decision {
   std::int64_t iteration = 0;
   std::vector<std::int64_t> arrival_ns;  ///< one per rank, or empty: use an arrival-oblivious algorithm
+  std::int64_t error_ns = 0;             ///< mean over the ranks, or kUnknownErrorNs if one does not know
   [[nodiscard]] bool oblivious() const { return arrival_ns.empty(); }
   friend bool operator==(const Decision&, const Decision&) = default;
 };

@@ -80,6 +80,23 @@ TEST(DecisionBoard, ForcedCallsAreDecidedInOrder) {
   EXPECT_EQ(board.decide(1), (Decision{7, {}}));
 }
 
+TEST(DecisionBoard, TellsTheMeanError) {
+  DecisionBoard board(3, 0, kLead);
+  const auto report = [&](Rank rank, std::int64_t iteration, std::int64_t error_ns) {
+    board.report(rank,
+                 {.iteration = iteration, .arrival_ns = 5000, .error_ns = error_ns, .basis = Basis::edge});
+  };
+  report(0, 0, 30);
+  report(1, 0, 600);
+  report(2, 0, 0);
+  EXPECT_EQ(board.decide(0), (Decision{0, {5000, 5000, 5000}, 210}));
+  report(0, 1, kUnknownErrorNs);
+  report(1, 1, kUnknownErrorNs);
+  report(2, 1, 20);
+  report(1, 1, 40);  // better known by now
+  EXPECT_EQ(board.decide(0), (Decision{1, {5000, 5000, 5000}, kUnknownErrorNs}));
+}
+
 TEST(DecisionBoard, OneRankAlone) {
   DecisionBoard board(1, 0, kLead);
   board.report(0, {.iteration = 0, .arrival_ns = 8, .basis = Basis::arrived});

@@ -275,6 +275,43 @@ TEST(Papbi, IsNearTheBoundAndNeverLaterThanClairvoyant) {
 // Arrivals between grid points wait for the next one, which costs up to a round more.
 TEST(Papbi, IsNearTheBoundForArrivalsOffTheGrid) { EXPECT_LE(gap_to_bound(false, nullptr), 0.6); }
 
+// What a wrong prediction costs: the plan waits for who is late, while a plan for all at once takes whoever is there. About
+// two rounds of error are the most with which predictions are worth planning by (is_worth_planning).
+TEST(Papbi, IsWorthItsPredictionsUpToAnErrorOfAboutTwoRounds) {
+  constexpr int kRanks = 8;
+  constexpr int kSegments = 32;
+  constexpr std::int64_t kRound = 1000;
+  constexpr std::int64_t kSpread = 40 * kRound;
+  constexpr int kInstances = 200;
+  const auto gain = [&](double error_rounds) {
+    std::mt19937 rng(7);
+    std::uniform_int_distribution<std::int64_t> arrival(0, kSpread);
+    std::normal_distribution<double> error(0, std::max(1e-9, error_rounds) * static_cast<double>(kRound));
+    double aware = 0;
+    double blind = 0;
+    for (int i = 0; i < kInstances; ++i) {
+      Times arrivals(kRanks);
+      for (auto& a : arrivals) a = arrival(rng);
+      Times predicted = arrivals;
+      for (auto& a : predicted) a += std::llround(error(rng));
+      const auto time = [&](std::string_view name, const Times& planned_by) {
+        const Schedule schedule =
+            make_schedule(reduce(name), request(kRanks, kSegments, 0, planned_by, kRound));
+        return static_cast<double>(simulate(schedule, slot_sizes(schedule.shape, Times{1}), arrivals,
+                                            {.beta = kRound, .combining = Combining::overlapped},
+                                            {.window = {2, 8}})
+                                       .run_time);
+      };
+      aware += time("papbi", predicted);
+      blind += time("bi-greedy", {});
+    }
+    return blind / aware;
+  };
+  EXPECT_GT(gain(0), 1.05);
+  EXPECT_GT(gain(2), 1.02);
+  EXPECT_LT(gain(8), 0.95);
+}
+
 TEST(Papbi, LeavesOutIdleTimeHoweverLong) {
   constexpr std::int64_t kDay = 86'400'000'000'000;
   const auto all = transfers("papbi", request(3, 2, 0, {5, -kDay, 365 * kDay}));
