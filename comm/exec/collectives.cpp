@@ -121,7 +121,9 @@ std::vector<std::int64_t> Collectives::Impl::trusted(const PlannedCall& plan,
 }
 
 RankSchedule Collectives::Impl::part(const PlannedCall& plan, std::vector<std::int64_t> arrival_ns) const {
-  const Algorithm& algorithm = *plan.choice.algorithm;
+  const Algorithm& chosen = *plan.choice.algorithm;
+  const bool is_blind = plan.signature.automatic != 0 && arrival_ns.empty();
+  const Algorithm& algorithm = is_blind ? without_arrivals(chosen) : chosen;
   RankSchedule mine = make_rank_schedule(algorithm,
                                          {.operation = algorithm.operation,
                                           .ranks = transport.size(),

@@ -111,6 +111,10 @@ bool is_worth_planning(std::int64_t error_ns, std::int64_t round_ns) {
   return static_cast<double>(error_ns) <= kWorthRounds * static_cast<double>(round_ns);
 }
 
+const Algorithm& without_arrivals(const Algorithm& chosen) {
+  return &chosen == &reduce_papbi ? reduce_circulant : chosen;
+}
+
 double message_ns(const LinkModel& link, Operation operation, double bytes) {
   const double per_byte = link.beta_ns_per_byte + (is_reduction(operation) ? link.gamma_ns_per_byte : 0);
   return link.alpha_ns + per_byte * bytes;

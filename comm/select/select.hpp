@@ -38,6 +38,10 @@ struct Choice {
 /// @param round_ns  how long a segment takes to be sent and combined
 [[nodiscard]] bool is_worth_planning(std::int64_t error_ns, std::int64_t round_ns);
 
+/// What "auto" takes in place of its choice where there are no arrivals to plan by: of papbi, which would be bi-greedy then,
+/// the circulant reduction, which takes as many rounds and is less upset by who comes late. Others stay.
+[[nodiscard]] const Algorithm& without_arrivals(const Algorithm& chosen);
+
 /// Time of a message, and of combining it in a reduction.
 [[nodiscard]] double message_ns(const LinkModel& link, Operation operation, double bytes);
 

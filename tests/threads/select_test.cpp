@@ -130,6 +130,16 @@ TEST(SelectAlgorithm, LeavesShortMessagesToTheMpiLibrary) {
   }
 }
 
+TEST(SelectAlgorithm, ReducesWithoutArrivalsOnTheCirculantGraph) {
+  EXPECT_EQ(without_arrivals(find_algorithm(Operation::reduce, "papbi")).name, "circulant");
+  for (const Algorithm* a : algorithms()) {
+    const Algorithm& other = without_arrivals(*a);
+    EXPECT_EQ(other.operation, a->operation);
+    EXPECT_EQ(other.segmentation, a->segmentation) << "the cuts are chosen before";
+    EXPECT_TRUE(&other == a || a->uses_arrival) << a->name;
+  }
+}
+
 TEST(SelectAlgorithm, PlansByPredictionsWithinTwoRounds) {
   EXPECT_TRUE(is_worth_planning(0, 100));
   EXPECT_TRUE(is_worth_planning(200, 100));
