@@ -564,6 +564,7 @@ class CollectiveBench {
                                    {"max_delay_ms", max_delay_ms(*row.size.pattern)},
                                    {"iterations", options_.iterations},
                                    {"run_ms", to_json(summarize(row.run))},
+                                   {"run_samples_ms", row.run},
                                    {"elapsed_ms", to_json(summarize(row.elapsed))},
                                    {"first_ms", row.first},
                                    {"bound_ms", report::median(row.bound)},

@@ -234,6 +234,7 @@ class FftBench {
            {"total_s", sum(row.vector) * 1e-3},
            {"vectors_per_s", 1e3 * static_cast<double>(row.vector.size()) / sum(row.vector)},
            {"vector_ms", to_json(report::summarize(row.vector))},
+           {"vector_samples_ms", row.vector},
            {"wire_bound_ms", wire_bound_ms()},
            {"efficiency", wire_bound_ms() / report::median(row.vector)},
            {"compute_ms", report::median(row.compute)},

@@ -164,6 +164,7 @@ class ScheduleBench {
                                    {"pattern", row.pattern},
                                    {"repetitions", row.time_us.size()},
                                    {"time_us", to_json(report::summarize(row.time_us))},
+                                   {"time_samples_us", row.time_us},
                                    {"memory_bytes", nullptr},
                                    {"gain_over", nlohmann::ordered_json::object()}};
     if (HeapMeter::works()) json["memory_bytes"] = row.memory_bytes;

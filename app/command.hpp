@@ -24,6 +24,8 @@ void add_simulate(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_cluster(CLI::App& app, Action& action);
 void add_tune(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
+void add_experiment(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
 
 /// The whole command line as it was typed, for the check that all ranks were started alike.

@@ -94,6 +94,8 @@ int parse_and_act(int argc, char** argv) {
   add_bench(app, action);
   add_cluster(app, action);
   add_tune(app, action);
+  add_report(app, action);
+  add_experiment(app, action);
   add_info(app, action);
   try {
     app.parse(argc, argv);

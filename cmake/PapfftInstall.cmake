@@ -45,6 +45,8 @@ install(FILES ${CMAKE_BINARY_DIR}/papfft-fft.pc DESTINATION ${PAPFFT_PC_DIR})
 install(TARGETS papfft)
 # Not CMAKE_INSTALL_LIBEXECDIR: the program looks for the script in ../libexec/papfft.
 install(PROGRAMS app/cluster/papfft-cluster DESTINATION libexec/papfft)
+# Not CMAKE_INSTALL_DATADIR, for the same reason.
+install(DIRECTORY app/experiments DESTINATION share/papfft FILES_MATCHING PATTERN "*.json")
 install(FILES app/completion/papfft.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME papfft)
 
 # Manual pages are the program's own --help, so they cannot be outdated; they need a program that runs here.

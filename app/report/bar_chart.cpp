@@ -35,7 +35,9 @@ Range value_range(const BarChart& chart) {
   if (!log) data.add(0);  // bars stand on zero
   for (const BarSeries& s : chart.series) {
     for (std::size_t i = 0; i < s.values.size(); ++i) {
-      if (data.shows(s.values[i])) data.add(s.values[i], error_of(s, i));
+      if (!data.shows(s.values[i])) continue;
+      data.add(s.values[i], error_of(s, i));
+      if (!s.interval.empty()) data.add(s.interval[i].hi);
     }
   }
   const Range tight = data.padded(0);
@@ -54,7 +56,8 @@ Range value_range(const BarChart& chart) {
 Picture draw(const BarChart& chart, const PlotStyle& style, Format format) {
   for (const BarSeries& s : chart.series) {
     if (s.values.size() != chart.categories.size() ||
-        (!s.error.empty() && s.error.size() != s.values.size())) {
+        (!s.error.empty() && s.error.size() != s.values.size()) ||
+        (!s.interval.empty() && s.interval.size() != s.values.size())) {
       throw std::invalid_argument("bar chart: each series needs one value (and error) per category");
     }
   }
@@ -107,10 +110,16 @@ Picture draw(const BarChart& chart, const PlotStyle& style, Format format) {
           palette_color(k));
       const double error = error_of(s, i);
       draw_error_bar(*canvas, frame, center_px, value, error, {kText, 0.09 * em});
-      if (!show_values) continue;
       const bool up = value >= base;
       const double reach = std::isfinite(error) ? std::abs(error) : 0;
-      const double end_px = frame.y()(up ? value + reach : value - reach);
+      double end = up ? value + reach : value - reach;
+      if (!s.interval.empty()) {
+        draw_interval(*canvas, frame, center_px, s.interval[i], {kText, 0.09 * em});
+        const double tip = up ? s.interval[i].hi : s.interval[i].lo;
+        if (std::isfinite(tip)) end = up ? std::max(end, tip) : std::min(end, tip);
+      }
+      if (!show_values) continue;
+      const double end_px = frame.y()(end);
       canvas->text({center_px, end_px + (up ? -0.4 : 0.4) * em}, value_label(value, frame.y_exponent()),
                    {.size_px = label_size_px,
                     .anchor = Anchor::middle,

@@ -34,9 +34,14 @@ Range DataRange::padded(double room) const {
 void draw_error_bar(Canvas& canvas, const Frame& frame, double x_px, double value, double error,
                     const Stroke& stroke) {
   error = std::abs(error);
-  if (!(error > 0) || !std::isfinite(error) || !std::isfinite(x_px)) return;
-  const double top_px = frame.y()(value + error);
-  const double bottom_px = frame.y()(value - error);
+  draw_interval(canvas, frame, x_px, {value - error, value + error}, stroke);
+}
+
+void draw_interval(Canvas& canvas, const Frame& frame, double x_px, Range interval, const Stroke& stroke) {
+  if (!(interval.hi > interval.lo) || !std::isfinite(interval.hi - interval.lo) || !std::isfinite(x_px))
+    return;
+  const double top_px = frame.y()(interval.hi);
+  const double bottom_px = frame.y()(interval.lo);
   if (!std::isfinite(top_px)) return;
   const double cap_px = 0.35 * frame.font_px();
   const bool reaches_down = std::isfinite(bottom_px);  // on a log axis it may go below all there is

@@ -28,6 +28,9 @@ class DataRange {
 void draw_error_bar(Canvas& canvas, const Frame& frame, double x_px, double value, double error,
                     const Stroke& stroke);
 
+/// The same from interval.lo to interval.hi; nothing if one is not finite or both are the same.
+void draw_interval(Canvas& canvas, const Frame& frame, double x_px, Range interval, const Stroke& stroke);
+
 /// Says so in the middle of the axes.
 void draw_no_data(Canvas& canvas, const Frame& frame);
 

@@ -17,6 +17,7 @@ namespace {
 constexpr double kPad = 0.9;
 constexpr double kTitleSize = 1.35;
 constexpr double kTitleHeight = 2.3;
+constexpr double kSubtitleHeight = 1.6;
 constexpr double kAxisTitleSize = 1.1;
 constexpr double kAxisTitleHeight = 1.9;
 constexpr double kTick = 0.42;
@@ -70,6 +71,16 @@ Ticks fitting_ticks(const Axis& axis, const Mapping& mapping, int exponent, bool
     if (fits) return ticks;
   }
   if (ticks.major.size() > 1) ticks.major.resize(1);
+  return ticks;
+}
+
+/// The named rows, or numbers.
+Ticks left_ticks(const FrameContent& content, const Mapping& mapping, int exponent, double font_px) {
+  if (content.rows.empty()) return fitting_ticks(content.y, mapping, exponent, false, font_px);
+  Ticks ticks;
+  for (std::size_t i = 0; i < content.rows.size(); ++i) {
+    ticks.major.push_back({static_cast<double>(i), content.rows[i]});
+  }
   return ticks;
 }
 
@@ -145,6 +156,7 @@ Frame::Frame(const PlotStyle& style, FrameContent content) : style_(style), cont
   font_px_ =
       style.font_px > 0 ? style.font_px : std::max(9.0, 17 * std::min(width_px / 1200, height_px / 800));
   const double em = font_px_;
+  if (content_.note.empty()) content_.note = style.note;
   x_exponent_ = common_exponent(content_.x_range, content_.x.unit);
   y_exponent_ = common_exponent(content_.y_range, content_.y.unit);
   x_ = {content_.x_range, content_.x.scale, 0, 1};
@@ -152,7 +164,8 @@ Frame::Frame(const PlotStyle& style, FrameContent content) : style_(style), cont
 
   const auto rows = legend_rows(content_.legend, em, legend_width(style, em)).size();
   const double top =
-      em * (kPad + (style.title.empty() ? 0 : kTitleHeight) + kLegendRow * static_cast<double>(rows));
+      em * (kPad + (style.title.empty() ? 0 : kTitleHeight) + (style.subtitle.empty() ? 0 : kSubtitleHeight) +
+            kLegendRow * static_cast<double>(rows));
 
   double labels_em = kTick + kLabelGap + 0.75;
   if (!content_.categories.empty()) {
@@ -183,7 +196,7 @@ Frame::Frame(const PlotStyle& style, FrameContent content) : style_(style), cont
   place(0, 0);
   const double tick_em = kTick + kLabelGap;
   const double left = em * (kPad + title_em(content_.y, y_exponent_) + tick_em) +
-                      widest(fitting_ticks(content_.y, y_, y_exponent_, false, em).major, em);
+                      widest(left_ticks(content_, y_, y_exponent_, em).major, em);
   double right = 1.8 * em;
   if (content_.color_bar) {
     const ColorBar& bar = *content_.color_bar;
@@ -227,7 +240,13 @@ std::string Frame::describe(std::string_view what) const {
       text += (i == 0 ? "; groups: " : ", ") + content_.categories[i];
     }
   }
-  text += "; vertical: " + axis(content_.y, y_.range);
+  if (content_.rows.empty()) {
+    text += "; vertical: " + axis(content_.y, y_.range);
+  } else {
+    for (std::size_t i = 0; i < content_.rows.size(); ++i) {
+      text += (i == 0 ? "; rows: " : ", ") + content_.rows[i];
+    }
+  }
   for (std::size_t i = 0; i < content_.legend.size(); ++i) {
     text += (i == 0 ? "; series: " : ", ") + content_.legend[i].name;
   }
@@ -294,9 +313,8 @@ void Frame::draw(Canvas& canvas) const {
   }
 
   // To the left of the axes, and to the right of the colour bar.
-  const auto vertical_axis = [&](const Axis& axis, const Mapping& mapping, int exponent, double edge,
-                                 double side) {
-    const Ticks ticks = fitting_ticks(axis, mapping, exponent, false, em);
+  const auto vertical_axis = [&](const Axis& axis, const Mapping& mapping, int exponent, const Ticks& ticks,
+                                 double edge, double side) {
     for (const double value : ticks.minor) {
       canvas.line({edge, mapping(value)}, {edge + side * kMinorTick * em, mapping(value)}, stroke);
     }
@@ -316,7 +334,7 @@ void Frame::draw(Canvas& canvas) const {
                  .baseline = Baseline::middle,
                  .rotation_deg = -90});
   };
-  vertical_axis(content_.y, y_, y_exponent_, area_.x, -1);
+  vertical_axis(content_.y, y_, y_exponent_, left_ticks(content_, y_, y_exponent_, em), area_.x, -1);
 
   // From the bottom edge up: note, axis title.
   const double note_px = content_.note.empty() ? 0 : kNoteHeight * em;
@@ -339,6 +357,12 @@ void Frame::draw(Canvas& canvas) const {
                 shortened(style_.title, kTitleSize * em, true, style_.size.width_px - area_.x - kPad * em),
                 {.size_px = kTitleSize * em, .baseline = Baseline::top, .bold = true});
     row_y += kTitleHeight * em;
+  }
+  if (!style_.subtitle.empty()) {
+    canvas.text({area_.x, row_y},
+                shortened(style_.subtitle, em, false, style_.size.width_px - area_.x - kPad * em),
+                {.size_px = em, .baseline = Baseline::top});
+    row_y += kSubtitleHeight * em;
   }
   for (const auto& row : legend_rows(content_.legend, em, legend_width(style_, em))) {
     double at = area_.x;
@@ -378,8 +402,10 @@ void Frame::draw(Canvas& canvas) const {
     if (bar.extends_below) arrow(r.bottom(), r.bottom() + 0.7 * r.width, viridis(0));
     if (bar.extends_above) arrow(r.y, r.y - 0.7 * r.width, viridis(1));
     box(r);
-    vertical_axis(bar.axis, {bar.range, Scale::linear, r.bottom(), r.y},
-                  common_exponent(bar.range, bar.axis.unit), r.right(), 1);
+    const Mapping mapping{bar.range, Scale::linear, r.bottom(), r.y};
+    const int exponent = common_exponent(bar.range, bar.axis.unit);
+    vertical_axis(bar.axis, mapping, exponent, fitting_ticks(bar.axis, mapping, exponent, false, em),
+                  r.right(), 1);
   }
 }
 

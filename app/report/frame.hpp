@@ -48,6 +48,7 @@ struct FrameContent {
   Range x_range;  ///< usable
   Range y_range;
   std::vector<std::string> categories;  ///< if any: labels at x = 0, 1, ... instead of numbers
+  std::vector<std::string> rows;        ///< if any: labels at y = 0, 1, ... instead of numbers
   std::vector<LegendEntry> legend;      ///< drawn between title and axes, so that it never hides data
   std::optional<ColorBar> color_bar;
   std::string note;  ///< small print below the axes

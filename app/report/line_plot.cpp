@@ -22,6 +22,9 @@ void draw_error_bars(Canvas& canvas, const Series& series, const Frame& frame, c
   for (std::size_t i = 0; i < series.error.size(); ++i) {
     draw_error_bar(canvas, frame, frame.x()(series.x[i]), series.y[i], series.error[i], stroke);
   }
+  for (std::size_t i = 0; i < series.interval.size(); ++i) {
+    draw_interval(canvas, frame, frame.x()(series.x[i]), series.interval[i], stroke);
+  }
 }
 
 void draw_series(Canvas& canvas, const Series& series, const Frame& frame, Stroke stroke,
@@ -53,14 +56,18 @@ Picture draw(const LinePlot& plot, const PlotStyle& style, Format format) {
   std::size_t point_count = 0;
   bool markers = false;
   for (const Series& s : plot.series) {
-    if (s.y.size() != s.x.size() || (!s.error.empty() && s.error.size() != s.x.size())) {
-      throw std::invalid_argument("line plot: x, y and error of a series must be of one length");
+    if (s.y.size() != s.x.size() || (!s.error.empty() && s.error.size() != s.x.size()) ||
+        (!s.interval.empty() && s.interval.size() != s.x.size())) {
+      throw std::invalid_argument("line plot: x, y, error and interval of a series must be of one length");
     }
     for (std::size_t i = 0; i < s.x.size(); ++i) {
       if (!x_data.shows(s.x[i]) || !y_data.shows(s.y[i])) continue;
       ++point_count;
       x_data.add(s.x[i]);
       y_data.add(s.y[i], s.error.empty() ? 0 : s.error[i]);
+      if (s.interval.empty()) continue;
+      y_data.add(s.interval[i].lo);
+      y_data.add(s.interval[i].hi);
     }
     markers = markers || s.markers;
   }

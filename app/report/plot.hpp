@@ -22,8 +22,8 @@ namespace papfft::app::report {
 // Every member has a default, so that designated initialisers may name just some (-Wmissing-field-initializers).
 struct Axis {
   std::string label = {};
-  std::string
-      unit;  ///< of the values passed, e.g. "s", "Hz", "dB"; s, Hz, B, ... get prefixes (ms, kHz) as needed
+  std::string unit =
+      {};  ///< of the values passed, e.g. "s", "Hz", "dB"; s, Hz, B, ... get prefixes (ms, kHz) as needed
   Scale scale = Scale::linear;
   std::optional<Range> range = {};  ///< what to show; default: all data with a little room
 };
@@ -31,7 +31,9 @@ struct Axis {
 struct PlotStyle {
   PictureSize size = {};
   std::string title = {};
-  double font_px = 0;  ///< of tick labels; 0: 17 px at 1200 × 800 and in proportion, but at least 9
+  std::string subtitle = {};
+  std::string note = {};  ///< small print below the axes of plots that have none of their own
+  double font_px = 0;     ///< of tick labels; 0: 17 px at 1200 × 800 and in proportion, but at least 9
 };
 
 /// Where things are in a drawn picture, in pixels before scaling; a PNG's pixels are `scale` times these.
@@ -66,9 +68,10 @@ struct HeatMap {
 struct Series {
   std::string name = {};
   std::vector<double> x = {};
-  std::vector<double> y = {};      ///< as many as x
-  std::vector<double> error = {};  ///< half length of error bars, as many as x; empty: none
-  bool markers = false;            ///< a symbol at each point, of a shape of its own for each series
+  std::vector<double> y = {};        ///< as many as x
+  std::vector<double> error = {};    ///< half length of error bars, as many as x; empty: none
+  std::vector<Range> interval = {};  ///< bars from lo to hi instead, as many as x; empty: none
+  bool markers = false;              ///< a symbol at each point, of a shape of its own for each series
 };
 
 struct LinePlot {
@@ -79,8 +82,9 @@ struct LinePlot {
 
 struct BarSeries {
   std::string name = {};
-  std::vector<double> values = {};  ///< one per category; not finite: drawn as "n/a"
-  std::vector<double> error = {};   ///< half length of error bars, one per category; empty: none
+  std::vector<double> values = {};   ///< one per category; not finite: drawn as "n/a"
+  std::vector<double> error = {};    ///< half length of error bars, one per category; empty: none
+  std::vector<Range> interval = {};  ///< bars from lo to hi instead, one per category; empty: none
 };
 
 /// Groups of bars, one group per category, one bar per series in each.
@@ -92,6 +96,18 @@ struct BarChart {
   bool show_values = true;  ///< write the value over each bar where it fits
 };
 
+/// Which of several things is there in each cell of a table, such as the best algorithm for a size and a number of ranks.
+struct RegionMap {
+  std::vector<std::string> columns = {};
+  std::vector<std::string> rows = {};  ///< the lowest first
+  std::string column_label = {};
+  std::string row_label = {};
+  std::vector<std::string> names = {};  ///< of the things
+  std::vector<std::size_t> cells =
+      {};  ///< [row * columns + column]: index into names; beyond: nothing is known
+  std::vector<std::string> captions = {};  ///< as many as cells, written into them where they fit
+};
+
 /// Draws a plot. Empty, constant and 1 × 1 data give sensible axes.
 ///
 /// @throws std::invalid_argument  arrays of one plot differ in length, edges are not ascending, the picture's size is
@@ -100,5 +116,6 @@ struct BarChart {
 [[nodiscard]] Picture draw(const HeatMap& map, const PlotStyle& style, Format format);
 [[nodiscard]] Picture draw(const LinePlot& plot, const PlotStyle& style, Format format);
 [[nodiscard]] Picture draw(const BarChart& chart, const PlotStyle& style, Format format);
+[[nodiscard]] Picture draw(const RegionMap& map, const PlotStyle& style, Format format);
 
 }  // namespace papfft::app::report

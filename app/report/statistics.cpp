@@ -43,6 +43,7 @@ Summary summarize(std::span<const double> values) {
   return {.median = interpolated(ascending, 0.5),
           .mean = mean,
           .stddev = ascending.size() > 1 ? std::sqrt(squares / (count - 1)) : 0,
+          .p10 = interpolated(ascending, 0.1),
           .p90 = interpolated(ascending, 0.9),
           .p99 = interpolated(ascending, 0.99),
           .min = ascending.front(),

@@ -9,6 +9,7 @@ struct Summary {
   double median = 0;
   double mean = 0;
   double stddev = 0;  ///< of the sample (n - 1); 0 for a single value
+  double p10 = 0;
   double p90 = 0;
   double p99 = 0;
   double min = 0;

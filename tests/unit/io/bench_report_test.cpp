@@ -19,6 +19,7 @@ TEST(Statistics, OfAKnownSample) {
   EXPECT_DOUBLE_EQ(s.median, 3);
   EXPECT_DOUBLE_EQ(s.mean, 3);
   EXPECT_DOUBLE_EQ(s.stddev, std::sqrt(2.5));
+  EXPECT_DOUBLE_EQ(s.p10, 1.4);
   EXPECT_DOUBLE_EQ(s.p90, 4.6);  // between the 4th and 5th, at index 0.9 * 4 = 3.6
   EXPECT_DOUBLE_EQ(s.p99, 4.96);
   EXPECT_DOUBLE_EQ(s.min, 1);

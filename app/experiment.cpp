@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: MIT
+// papfft experiment: the tables and figures of the papers, measured anew. What each one runs and expects is a file in
+// app/experiments; this runs the program itself, compares and writes the pages.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "app/bench_common.hpp"
+#include "app/command.hpp"
+#include "app/exit_code.hpp"
+#include "app/io/errors.hpp"
+#include "app/report/bench_figures.hpp"
+#include "app/report/bench_run.hpp"
+#include "app/report/page.hpp"
+#include "app/report/text_table.hpp"
+#include "app/subprocess.hpp"
+#include "app/version.hpp"
+
+namespace papfft::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kCluster = "papfft-experiment";
+constexpr int kMachineCannot = 77;  // exit code of the cluster's script
+constexpr std::chrono::seconds kQuickLimit{60};
+constexpr std::chrono::seconds kFullLimit{1800};
+
+struct ExperimentOptions {
+  std::vector<std::string> names;
+  std::string out = "papfft-experiments";
+  bool lists = false;
+  bool all = false;
+  bool quick = false;
+};
+
+/// Rows of the measurements, and the least of their times.
+struct Selection {
+  std::optional<std::size_t> command;   ///< counted from 1; nothing: all
+  std::vector<std::string> algorithms;  ///< any of these
+  std::optional<std::int64_t> ranks;
+  std::optional<std::int64_t> bytes;
+  std::string pattern;  ///< empty: any
+  bool elapsed = false;
+
+  /// In s; nothing if no row is of this kind.
+  [[nodiscard]] std::optional<double> time_s(const std::vector<std::optional<report::BenchRun>>& runs) const {
+    std::optional<double> least;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if (!runs[i] || (command && *command != i + 1)) continue;
+      for (const report::BenchRow& row : runs[i]->rows) {
+        if (!takes(row)) continue;
+        const double time = elapsed && row.elapsed ? row.elapsed->center : row.run.center;
+        least = std::min(least.value_or(std::numeric_limits<double>::infinity()), time);
+      }
+    }
+    return least;
+  }
+
+ private:
+  [[nodiscard]] bool takes(const report::BenchRow& row) const {
+    return std::ranges::find(algorithms, row.algorithm) != algorithms.end() &&
+           (!ranks || row.ranks == *ranks) && (!bytes || row.bytes == *bytes) &&
+           (pattern.empty() || row.pattern == pattern);
+  }
+};
+
+/// One statement of a paper: time(of) / time(to), or the time itself.
+struct Expectation {
+  std::string what = {};
+  Selection of = {};
+  std::optional<Selection> to = {};  ///< nothing: the time of `of`, in ns
+  std::optional<double> paper = {};
+  double least = 0;  ///< reproduced if within these
+  double most = std::numeric_limits<double>::infinity();
+};
+
+struct Experiment {
+  std::string name = {};
+  std::string title = {};
+  std::string source = {};
+  std::string paper = {};    ///< what it says, in words
+  std::string method = {};   ///< in what our measurement differs
+  int hosts = 0;             ///< of the virtual cluster; 0: needs none
+  std::string skipped = {};  ///< why there is nothing to run; empty: there is
+  std::vector<std::vector<std::string>> commands = {};
+  std::vector<std::vector<std::string>> quick = {};
+  std::vector<Expectation> expectations = {};
+};
+
+Selection parse_selection(const Json& json) {
+  Selection s;
+  if (json.contains("command")) s.command = json.at("command").get<std::size_t>();
+  const Json& names = json.at("algorithm");
+  s.algorithms =
+      names.is_string() ? std::vector{names.get<std::string>()} : names.get<std::vector<std::string>>();
+  if (json.contains("ranks")) s.ranks = json.at("ranks").get<std::int64_t>();
+  if (json.contains("bytes")) s.bytes = json.at("bytes").get<std::int64_t>();
+  s.pattern = json.value("pattern", "");
+  s.elapsed = json.value("elapsed", false);
+  return s;
+}
+
+Experiment parse_experiment(const fs::path& path) {
+  std::ifstream in(path);
+  if (!in) throw io::DataError(path.string(), io::errno_text(errno));
+  try {
+    const Json json = Json::parse(in);
+    Experiment e{.name = path.stem().string(),
+                 .title = json.at("title").get<std::string>(),
+                 .source = json.at("source").get<std::string>(),
+                 .paper = json.value("paper", ""),
+                 .method = json.value("method", ""),
+                 .hosts = json.value("hosts", 0),
+                 .skipped = json.value("skipped", "")};
+    e.commands = json.value("commands", e.commands);
+    e.quick = json.value("quick", e.commands);
+    for (const Json& item : json.value("expect", Json::array())) {
+      Expectation x{.what = item.at("what").get<std::string>(), .of = parse_selection(item.at("of"))};
+      if (item.contains("to")) x.to = parse_selection(item.at("to"));
+      if (item.contains("paper")) x.paper = item.at("paper").get<double>();
+      x.least = item.value("least", x.least);
+      x.most = item.value("most", x.most);
+      e.expectations.push_back(std::move(x));
+    }
+    if (e.commands.empty() == e.skipped.empty())
+      throw io::DataError(path.string(), "needs either commands or skipped");
+    return e;
+  } catch (const Json::exception& error) {
+    const std::string what = error.what();
+    throw io::DataError(path.string(), "is no experiment: " + what.substr(what.find("] ") + 2));
+  }
+}
+
+/// Beside the program, or in ../share/papfft of an installed one.
+fs::path experiments_folder() {
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+  for (const fs::path& candidate :
+       {folder / "experiments", folder.parent_path() / "share" / "papfft" / "experiments"}) {
+    if (fs::is_directory(candidate)) return candidate;
+  }
+  throw UsageError(fmt::format("the experiments' files are neither in {} nor in {}",
+                               (folder / "experiments").string(),
+                               (folder.parent_path() / "share/papfft/experiments").string()));
+}
+
+std::vector<Experiment> known_experiments() {
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(experiments_folder())) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  std::vector<Experiment> experiments;
+  for (const fs::path& file : files) experiments.push_back(parse_experiment(file));
+  return experiments;
+}
+
+enum class Verdict { reproduced, in_part, not_reproduced, skipped, failed };
+
+const char* to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::reproduced:
+      return "reproduced";
+    case Verdict::in_part:
+      return "in part";
+    case Verdict::not_reproduced:
+      return "not reproduced";
+    case Verdict::skipped:
+      return "skipped";
+    case Verdict::failed:
+      return "failed";
+  }
+  return "?";
+}
+
+struct Outcome {
+  Verdict verdict = Verdict::skipped;
+  std::string why = {};  ///< it was skipped or failed
+  std::size_t held = 0;
+  std::size_t measured = 0;
+  std::string first_ratio = {};  ///< "2.10 (paper 2.00)" of the first statement that was measured
+  std::vector<std::vector<std::string>> table = {};
+  std::vector<std::optional<report::BenchRun>> runs = {};
+};
+
+std::string decimal(double value) { return fmt::format("{:.{}f}", value, std::abs(value) >= 100 ? 1 : 3); }
+
+void judge(const Experiment& experiment, Outcome& outcome) {
+  outcome.table = {{"statement", "paper", "ours", "holds if", "verdict"}};
+  for (const Expectation& x : experiment.expectations) {
+    const std::optional<double> of = x.of.time_s(outcome.runs);
+    const std::optional<double> to = x.to ? x.to->time_s(outcome.runs) : 1e-9;
+    const std::string bounds = std::isinf(x.most) ? fmt::format("at least {:g}", x.least)
+                               : x.least <= 0     ? fmt::format("at most {:g}", x.most)
+                                                  : fmt::format("{:g} to {:g}", x.least, x.most);
+    const std::string paper = x.paper ? decimal(*x.paper) : "-";
+    if (!of || !to || !(*to > 0)) {
+      outcome.table.push_back({x.what, paper, "-", bounds, "not measured"});
+      continue;
+    }
+    constexpr double kRounding = 1e-9;
+    const double value = *of / *to;
+    const bool holds = value >= x.least * (1 - kRounding) && value <= x.most * (1 + kRounding);
+    ++outcome.measured;
+    outcome.held += holds ? 1 : 0;
+    if (outcome.first_ratio.empty())
+      outcome.first_ratio = fmt::format("{} (paper {})", decimal(value), paper);
+    outcome.table.push_back({x.what, paper, decimal(value), bounds, holds ? "reproduced" : "not reproduced"});
+  }
+  if (outcome.measured == 0)
+    outcome.verdict = Verdict::failed;
+  else if (outcome.held == outcome.measured)
+    outcome.verdict = Verdict::reproduced;
+  else
+    outcome.verdict = outcome.held == 0 ? Verdict::not_reproduced : Verdict::in_part;
+  if (outcome.measured == 0 && outcome.why.empty()) outcome.why = "nothing that it expects was measured";
+}
+
+class Runner {
+ public:
+  Runner(const ExperimentOptions& options, fs::path folder) : options_(options), folder_(std::move(folder)) {}
+
+  [[nodiscard]] Outcome run(const Experiment& experiment) const {
+    Outcome outcome;
+    if (!experiment.skipped.empty()) {
+      outcome.why = experiment.skipped;
+      return outcome;
+    }
+    const std::string log = (folder_ / (experiment.name + ".log")).string();
+    std::error_code ignored;
+    fs::remove(log, ignored);
+    if (experiment.hosts > 0 && !cluster_up(experiment, log, outcome)) return outcome;
+    const auto& commands = options_.quick ? experiment.quick : experiment.commands;
+    for (std::size_t i = 0; i < commands.size() && outcome.why.empty(); ++i) {
+      const std::string data = (folder_ / fmt::format("{}-{}.json", experiment.name, i + 1)).string();
+      measure(experiment, commands[i], data, log, outcome);
+    }
+    if (experiment.hosts > 0) (void)run_self({"cluster", "down", "--name", kCluster}, log, kQuickLimit);
+    if (outcome.runs.empty() ||
+        std::ranges::none_of(outcome.runs, [](const auto& r) { return r.has_value(); })) {
+      outcome.verdict = Verdict::failed;
+      return outcome;
+    }
+    judge(experiment, outcome);
+    return outcome;
+  }
+
+ private:
+  bool cluster_up(const Experiment& experiment, const std::string& log, Outcome& outcome) const {
+    if (geteuid() != 0) {
+      outcome.why =
+          fmt::format("needs {} hosts of the virtual cluster, which only root can build", experiment.hosts);
+      return false;
+    }
+    const ChildResult up =
+        run_self({"cluster", "up", std::to_string(experiment.hosts), "--name", kCluster}, log, kQuickLimit);
+    if (up.code == kOk) return true;
+    outcome.why = up.code == kMachineCannot
+                      ? fmt::format("this machine cannot build a virtual cluster; {} says why", log)
+                      : fmt::format("the cluster of {} hosts could not be built (code {}); {} says why",
+                                    experiment.hosts, up.code, log);
+    if (up.code != kMachineCannot) outcome.verdict = Verdict::failed;
+    return false;
+  }
+
+  void measure(const Experiment& experiment, const std::vector<std::string>& command, const std::string& data,
+               const std::string& log, Outcome& outcome) const {
+    // A first word "ranks:4" asks for fewer ranks than there are hosts.
+    constexpr std::string_view kRanks = "ranks:";
+    const bool names_ranks = !command.empty() && command.front().starts_with(kRanks);
+    std::vector<std::string> arguments;
+    if (experiment.hosts > 0) {
+      arguments = {
+          "cluster", "run",
+          "-n",      names_ranks ? command.front().substr(kRanks.size()) : std::to_string(experiment.hosts),
+          "--name",  kCluster,
+          "--",      fs::read_symlink("/proc/self/exe").string()};
+    }
+    arguments.insert(arguments.end(), command.begin() + (names_ranks ? 1 : 0), command.end());
+    arguments.insert(arguments.end(), {"--quiet", "--json", fs::absolute(data).string()});
+    std::error_code ignored;
+    fs::remove(data, ignored);  // or that of an earlier run would be taken for this one's
+    const ChildResult result = run_self(arguments, log, options_.quick ? kQuickLimit : kFullLimit);
+    if (result.code == kOk) {
+      outcome.runs.emplace_back(report::read_bench_run(data));
+      return;
+    }
+    outcome.runs.emplace_back();
+    outcome.why = fmt::format("command {} {} (code {}); {} says why", outcome.runs.size(),
+                              result.timed_out ? "took too long" : "failed", result.code, log);
+  }
+
+  const ExperimentOptions& options_;
+  fs::path folder_;
+};
+
+std::string write_page(const Experiment& experiment, const Outcome& outcome, const fs::path& folder) {
+  report::Page page(fmt::format("{}: {}", experiment.source, experiment.title));
+  page.heading(fmt::format("Verdict: {}", to_string(outcome.verdict)), "verdict");
+  if (!outcome.why.empty()) page.paragraph(outcome.why);
+  if (!experiment.paper.empty()) page.paragraph("The paper: " + experiment.paper);
+  if (!experiment.method.empty()) page.paragraph("Here: " + experiment.method);
+  if (outcome.table.size() > 1) page.table(outcome.table);
+  std::vector<report::BenchRun> runs;
+  for (const auto& run : outcome.runs) {
+    if (run) runs.push_back(*run);
+  }
+  std::size_t number = 0;
+  for (const report::RunGroup& group : report::group_runs(runs)) {
+    const std::string prefix = fmt::format("{}-{}", experiment.name, ++number);
+    page.heading(group.title(), prefix);
+    page.paragraph(group.conditions());
+    for (const report::Figure& figure : make_figures(group, prefix)) {
+      page.figure(
+          figure.name,
+          figure.subtitle.empty() ? figure.title : fmt::format("{} [{}]", figure.title, figure.subtitle),
+          draw(figure, report::Format::svg).bytes);
+    }
+    page.table(make_table(group), "All figures of this section as a table");
+  }
+  for (const report::BenchRun& run : runs) page.data(run.file, run.json);
+  const std::string name = experiment.name + ".html";
+  write_text((folder / name).string(), page.finish());
+  return name;
+}
+
+std::vector<Experiment> chosen(const ExperimentOptions& options) {
+  const auto is_file = [](const std::string& name) { return name.ends_with(".json"); };
+  if (!options.all && std::ranges::all_of(options.names, is_file)) {
+    std::vector<Experiment> result;
+    for (const std::string& file : options.names) result.push_back(parse_experiment(file));
+    return result;
+  }
+  std::vector<Experiment> known = known_experiments();
+  if (options.all) return known;
+  std::vector<Experiment> result;
+  for (const std::string& name : options.names) {
+    if (is_file(name)) {
+      result.push_back(parse_experiment(name));
+      continue;
+    }
+    const auto found = std::ranges::find(known, name, &Experiment::name);
+    if (found == known.end())
+      throw UsageError("no experiment '" + name + "'; papfft experiment --list shows all");
+    result.push_back(*found);
+  }
+  return result;
+}
+
+int list_experiments() {
+  report::TextTable table({"name", "source", "needs", "title"});
+  for (const Experiment& e : known_experiments()) {
+    const std::string needs = !e.skipped.empty() ? "not run"
+                              : e.hosts > 0      ? fmt::format("{} hosts", e.hosts)
+                                                 : "nothing";
+    table.add({e.name, e.source, needs, e.title});
+  }
+  fmt::print("{}", table.text());
+  return kOk;
+}
+
+int run_experiments(const ExperimentOptions& options) {
+  if (options.lists) return list_experiments();
+  if (options.names.empty() != options.all) {
+    throw UsageError("experiment: takes names, --all or --list; papfft experiment --help shows how");
+  }
+  if (is_launched()) throw UsageError("experiment: starts jobs itself; what would work: without mpirun");
+  const std::vector<Experiment> experiments = chosen(options);
+  std::error_code error;
+  fs::create_directories(options.out, error);
+  if (error) throw io::OutputError(options.out, error.message());
+  const Runner runner(options, options.out);
+  report::Page index("The papers' tables and figures, and ours");
+  std::vector<std::vector<std::string>> table = {
+      {"experiment", "source", "verdict", "held", "first ratio", "remark"}};
+  std::vector<std::pair<std::string, std::string>> pages;
+  bool failed = false;
+  for (const Experiment& experiment : experiments) {
+    const Outcome outcome = runner.run(experiment);
+    failed = failed || outcome.verdict == Verdict::failed;
+    const std::string held =
+        outcome.measured == 0 ? "-" : fmt::format("{} of {}", outcome.held, outcome.measured);
+    fmt::print(
+        "{}: {}{}{}\n", experiment.name, to_string(outcome.verdict),
+        outcome.measured == 0 ? "" : fmt::format(", {} statements, first: {}", held, outcome.first_ratio),
+        outcome.why.empty() ? "" : "; " + outcome.why);
+    (void)std::fflush(stdout);
+    table.push_back({experiment.title, experiment.source, to_string(outcome.verdict), held,
+                     outcome.first_ratio.empty() ? "-" : outcome.first_ratio, outcome.why});
+    pages.emplace_back(fmt::format("{}: {}", experiment.source, experiment.title),
+                       write_page(experiment, outcome, options.out));
+  }
+  index.paragraph(fmt::format("Measured by papfft {}{}. Ratios, not times: other machines, other networks.",
+                              kVersion, options.quick ? ", the short form (--quick)" : ""));
+  index.table(table);
+  for (const auto& [text, page] : pages) index.link(text, page);
+  write_text((fs::path(options.out) / "index.html").string(), index.finish());
+  return failed ? kInternal : kOk;
+}
+
+}  // namespace
+
+void add_experiment(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<ExperimentOptions>();
+  CLI::App* command = app.add_subcommand("experiment", "measure the tables and figures of the papers anew");
+  command->add_option("names", options->names,
+                      "what to run: names from --list, or files of your own that end in .json");
+  command->add_flag("--list", options->lists, "show what there is");
+  command->add_flag("--all", options->all, "run all");
+  command->add_flag("--quick", options->quick, "smaller and fewer measurements: all take some minutes");
+  command->add_option("-o,--output", options->out, "folder for pages and data")->capture_default_str();
+  command->footer(
+      "Examples:\n"
+      "  papfft experiment --list\n"
+      "  papfft experiment clv-table-1 -o results\n"
+      "  papfft experiment --all --quick -o results\n"
+      "Writes index.html (paper versus ours), a page and the data of each experiment, and a log of its "
+      "commands. A "
+      "statement of a paper is reproduced if the measured ratio is within the bounds that its page shows: "
+      "the order of "
+      "algorithms and about how far they are apart. Experiments on the virtual cluster need root and are "
+      "skipped "
+      "without. The files say which commands are run: app/experiments in the sources, "
+      "share/papfft/experiments when "
+      "installed.\n"
+      "Exit codes: 0 ok (also if a statement is not reproduced), 64 usage, 65 bad data, 70 a measurement "
+      "failed, 73 "
+      "cannot write.");
+  command->callback([&action, options] { action = [options] { return run_experiments(*options); }; });
+}
+
+}  // namespace papfft::app

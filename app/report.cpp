@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// papfft report: one page from the JSON files of the benchmarks.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "app/bench_common.hpp"
+#include "app/command.hpp"
+#include "app/exit_code.hpp"
+#include "app/io/errors.hpp"
+#include "app/report/bench_figures.hpp"
+#include "app/report/bench_run.hpp"
+#include "app/report/compare.hpp"
+#include "app/report/page.hpp"
+#include "app/report/text_table.hpp"
+#include "app/version.hpp"
+
+namespace papfft::app {
+
+namespace {
+
+struct ReportOptions {
+  std::vector<std::string> files;
+  std::string out;
+  std::string figures;
+  std::string title = "papfft report";
+  bool compares = false;
+  bool quiet = false;
+};
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw io::OutputError(path, error.message());
+}
+
+void add_group(report::Page& page, const report::RunGroup& group, const std::string& prefix,
+               const std::string& figures_folder) {
+  page.heading(group.title(), prefix);
+  std::string files;
+  for (const report::BenchRun* run : group.runs) files += (files.empty() ? "" : ", ") + run->file;
+  page.paragraph(fmt::format("{} From {}.", group.conditions(), files));
+  for (const report::Figure& figure : make_figures(group, prefix)) {
+    page.figure(
+        figure.name,
+        figure.subtitle.empty() ? figure.title : fmt::format("{} [{}]", figure.title, figure.subtitle),
+        draw(figure, report::Format::svg).bytes);
+    if (figures_folder.empty()) continue;
+    write_text(figures_folder + "/" + figure.name + ".svg", draw(figure, report::Format::svg).bytes);
+    write_text(figures_folder + "/" + figure.name + ".png", draw(figure, report::Format::png).bytes);
+  }
+  page.table(make_table(group), "All figures of this section as a table");
+}
+
+void add_comparison(report::Page& page, const ReportOptions& options,
+                    const std::vector<report::BenchRun>& runs) {
+  const report::BenchRun& a = runs[0];
+  const report::BenchRun& b = runs[1];
+  if (a.kind != b.kind || a.operation != b.operation) {
+    throw UsageError(fmt::format("{} is of {} ({}), {} of {} ({}); --compare takes two of one kind", a.file,
+                                 to_string(a.kind), a.operation, b.file, to_string(b.kind), b.operation));
+  }
+  const std::vector<report::RowComparison> rows = compare(a, b);
+  if (rows.empty()) throw UsageError(fmt::format("{} and {} have no situation in common", a.file, b.file));
+  const std::vector<std::vector<std::string>> table = comparison_table(rows);
+  std::string differences;
+  for (const std::string& difference : setting_differences(a, b)) {
+    differences += (differences.empty() ? "" : "; ") + difference;
+  }
+  const std::string settings = differences.empty() ? "measured with the same settings"
+                                                   : "measured with other settings: " + differences;
+  constexpr std::string_view kMethod =
+      "B / A: ratio of the median times. Interval: bootstrap of both medians, calls taken as independent. "
+      "Runs at "
+      "different times also differ by what else the machine did then; algorithms are compared best within "
+      "one run.";
+  if (!options.quiet) {
+    report::TextTable text(table.front());
+    for (std::size_t i = 1; i < table.size(); ++i) text.add(table[i]);
+    fmt::print("A: {}\nB: {}\n{}\n\n{}\n{}\n", a.file, b.file, settings, text.text(), kMethod);
+  }
+  page.heading("Comparison", "comparison");
+  page.paragraph(fmt::format("A: {}. B: {}. They were {}.", a.file, b.file, settings));
+  page.table(table);
+  page.paragraph(kMethod);
+}
+
+int run_report(const ReportOptions& options) {
+  if (options.out.empty() && options.figures.empty() && !options.compares) {
+    throw UsageError(
+        "report: nothing to write; what would work: -o report.html, --figures FOLDER, or --compare A B");
+  }
+  if (options.compares && options.files.size() != 2)
+    throw UsageError("report --compare: takes exactly two files");
+  check_outputs({options.out});
+  std::vector<report::BenchRun> runs;
+  for (const std::string& file : options.files) runs.push_back(report::read_bench_run(file));
+  report::Page page(options.title);
+  if (options.compares) add_comparison(page, options, runs);
+  if (options.out.empty() && options.figures.empty()) return kOk;
+  if (!options.figures.empty()) make_folder(options.figures);
+  std::size_t number = 0;
+  for (const report::RunGroup& group : report::group_runs(runs)) {
+    add_group(page, group, fmt::format("{:02}-{}", ++number, to_string(group.kind)), options.figures);
+  }
+  page.paragraph(fmt::format("Made by papfft {}.", kVersion));
+  for (const report::BenchRun& run : runs) page.data(run.file, run.json);
+  write_text(options.out, options.out.empty() ? "" : page.finish());
+  return kOk;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<ReportOptions>();
+  CLI::App* command =
+      app.add_subcommand("report", "make one page of figures from the JSON files of measurements");
+  command
+      ->add_option("files", options->files,
+                   "what 'papfft bench ... --json' and 'papfft simulate --json' wrote")
+      ->required();
+  command->add_option("-o,--output", options->out, "the page, one .html file that needs nothing else");
+  command->add_option("--figures", options->figures,
+                      "also write each figure as .svg and .png to this folder");
+  command->add_option("--title", options->title, "of the page")->capture_default_str();
+  command->add_flag("--compare", options->compares,
+                    "of two files: the times of both, their ratio and how sure it is");
+  command->add_flag("--quiet", options->quiet, "print no comparison");
+  command->footer(
+      "Examples:\n"
+      "  papfft report gather.json scatter.json -o report.html\n"
+      "  papfft report sweep-4.json sweep-8.json sweep-16.json -o report.html --figures pictures\n"
+      "  papfft report --compare before.json after.json\n"
+      "Measurements with different settings, on different machines or links, or of the same situation twice, "
+      "get "
+      "figures of their own, whose titles say in what they differ. Sizes, ranks, delays and algorithms may "
+      "differ: "
+      "files that vary sizes and ranks together give a map of the best algorithm.\n"
+      "Exit codes: 0 ok, 64 usage, 65 bad data, 73 cannot write.");
+  command->callback([&action, options] { action = [options] { return run_report(*options); }; });
+}
+
+}  // namespace papfft::app

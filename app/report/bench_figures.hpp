@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// From measurements to figures. Runs of different settings never share one.
+#pragma once
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/report/bench_run.hpp"
+#include "app/report/plot.hpp"
+
+namespace papfft::app::report {
+
+/// Runs that may stand in one figure: of one kind, operation and machine, with the same settings but for those that the rows tell
+/// themselves, links alike (beta within a quarter), and no situation measured twice.
+struct RunGroup {
+  BenchKind kind = BenchKind::collective;
+  std::string operation;
+  std::vector<const BenchRun*> runs;  ///< at least one
+  std::vector<BenchRow> rows;  ///< of all; algorithm names tell the number of segments where that varies
+  std::string
+      differs;  ///< in what this group differs from others of its kind and operation; empty: it is the only one
+  /// "gather, seed 1, file a.json": a heading.
+  [[nodiscard]] std::string title() const;
+  /// Machine, seed and the other settings, as a sentence for small print.
+  [[nodiscard]] std::string conditions() const;
+};
+
+/// In the order of the files. The runs must outlive the groups.
+[[nodiscard]] std::vector<RunGroup> group_runs(const std::vector<BenchRun>& runs);
+
+struct Figure {
+  std::string name;      ///< for a file or an anchor: letters, digits and '-'
+  std::string title;     ///< what is shown of what: operation, sizes, ranks, delays
+  std::string subtitle;  ///< in what its group differs from others; may be empty
+  std::string note;      ///< small print: the conditions, and what the whiskers are
+  std::variant<LinePlot, BarChart, RegionMap> plot;
+};
+
+/// What a group has to show: run time over size and delay, bars, efficiency, ratios, the map of the best, planning times.
+/// @param prefix  of the figures' names
+[[nodiscard]] std::vector<Figure> make_figures(const RunGroup& group, const std::string& prefix);
+
+[[nodiscard]] Picture draw(const Figure& figure, Format format);
+
+/// The rows as a table, headings first.
+[[nodiscard]] std::vector<std::vector<std::string>> make_table(const RunGroup& group);
+
+/// 8388608 -> "8 MiB", 1000 -> "1000 B".
+[[nodiscard]] std::string size_text(std::int64_t bytes);
+/// 0.0123 -> "12.3 ms".
+[[nodiscard]] std::string time_text(double seconds);
+
+}  // namespace papfft::app::report

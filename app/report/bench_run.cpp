@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+#include "app/report/bench_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "app/io/errors.hpp"
+#include "app/report/canvas.hpp"
+
+namespace papfft::app::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kDeepest = 32;  // our files nest five deep; a writer of JSON recurses
+
+/// Settings that rows tell for themselves: files may differ in them and be shown together.
+constexpr std::array kSwept = {"algorithms", "bytes", "delays", "ranks", "patterns", "gathers", "length"};
+
+/// A row, with errors that say where they are.
+class Fields {
+ public:
+  Fields(const std::string& file, std::size_t row, const Json& json) : file_(file), row_(row), json_(json) {
+    if (!json.is_object()) fail("is no object");
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw io::DataError(file_,
+                        fmt::format("row {} {}; what would work: the output of --json", row_ + 1, what));
+  }
+
+  [[nodiscard]] bool has(const char* name) const { return json_.contains(name) && !json_.at(name).is_null(); }
+
+  [[nodiscard]] double number(const char* name) const { return number_in(json_, name, ""); }
+
+  [[nodiscard]] std::optional<double> optional_number(const char* name) const {
+    return has(name) ? std::optional(number(name)) : std::nullopt;
+  }
+
+  [[nodiscard]] std::int64_t count(const char* name) const {
+    constexpr double kMost = 9e15;  // whole numbers up to here are exact
+    const double value = number(name);
+    if (!(value >= 0 && value <= kMost) || value != static_cast<double>(static_cast<std::int64_t>(value))) {
+      fail(fmt::format("has no whole number '{}'", name));
+    }
+    return static_cast<std::int64_t>(value);
+  }
+
+  [[nodiscard]] bool truth(const char* name) const {
+    if (!json_.at(name).is_boolean()) fail(fmt::format("has neither true nor false as '{}'", name));
+    return json_.at(name).get<bool>();
+  }
+
+  [[nodiscard]] std::string text(const char* name) const {
+    if (!has(name) || !json_.at(name).is_string()) fail(fmt::format("has no text '{}'", name));
+    return clean_text(json_.at(name).get<std::string>());
+  }
+
+  [[nodiscard]] Spread spread(const char* name, double unit_s) const {
+    if (!has(name) || !json_.at(name).is_object()) fail(fmt::format("has no summary '{}'", name));
+    const Json& s = json_.at(name);
+    const auto first_of = [&](std::initializer_list<const char*> keys) {
+      for (const char* key : keys) {
+        if (s.contains(key)) return number_in(s, key, name) * unit_s;
+      }
+      fail(fmt::format("has no '{}' in '{}'", *keys.begin(), name));
+    };
+    Spread spread{.center = first_of({"median", "mean"})};
+    spread.low = s.contains("p10") || s.contains("min") ? first_of({"p10", "min"}) : spread.center;
+    spread.high = s.contains("p90") || s.contains("max") ? first_of({"p90", "max"}) : spread.center;
+    return spread;
+  }
+
+  [[nodiscard]] std::vector<double> samples(const char* name, double unit_s) const {
+    std::vector<double> values;
+    if (!has(name)) return values;
+    if (!json_.at(name).is_array()) fail(fmt::format("has no list '{}'", name));
+    for (const Json& value : json_.at(name)) {
+      if (!value.is_number()) fail(fmt::format("has no numbers in '{}'", name));
+      values.push_back(value.get<double>() * unit_s);
+    }
+    return values;
+  }
+
+  [[nodiscard]] bool lacks(const char* summary, const char* key) const {
+    return has(summary) && !json_.at(summary).contains(key);
+  }
+
+ private:
+  [[nodiscard]] double number_in(const Json& object, const char* name, const std::string& of) const {
+    if (!object.contains(name) || !object.at(name).is_number()) {
+      fail(fmt::format("has no number '{}'{}", name, of.empty() ? "" : " in '" + of + "'"));
+    }
+    return object.at(name).get<double>();
+  }
+
+  const std::string& file_;
+  std::size_t row_;
+  const Json& json_;
+};
+
+std::optional<BenchKind> kind_of(const Json& row) {
+  if (!row.is_object()) return std::nullopt;
+  if (row.contains("run_ms")) return BenchKind::collective;
+  if (row.contains("run_ns")) return BenchKind::simulate;
+  if (row.contains("time_us") && row.contains("segments")) return BenchKind::schedule;
+  if (row.contains("rank_ns")) return BenchKind::circulant;
+  if (row.contains("vector_ms")) return BenchKind::fft;
+  if (row.contains("work_with_ms")) return BenchKind::predictor;
+  return std::nullopt;
+}
+
+const char* main_summary(BenchKind kind) {
+  switch (kind) {
+    case BenchKind::collective:
+      return "run_ms";
+    case BenchKind::simulate:
+      return "run_ns";
+    case BenchKind::schedule:
+      return "time_us";
+    case BenchKind::circulant:
+      return "rank_ns";
+    case BenchKind::fft:
+      return "vector_ms";
+    case BenchKind::predictor:
+      return "work_with_ms";
+  }
+  return "";
+}
+
+/// The duration at a pattern's end, in s: 0.05 for "uniform:50ms"; 0 if there is none.
+double delay_in(const std::string& pattern) {
+  const std::string text = pattern.substr(std::min(pattern.rfind(':'), pattern.size() - 1) + 1);
+  double value = 0;
+  std::size_t used = 0;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    return 0;
+  }
+  const std::string unit = text.substr(used);
+  if (unit == "s") return value;
+  if (unit == "ms") return value * 1e-3;
+  if (unit == "us") return value * 1e-6;
+  return unit == "ns" ? value * 1e-9 : 0;
+}
+
+void add_rows(BenchKind kind, const Fields& f, std::vector<BenchRow>& rows) {
+  BenchRow row;
+  row.ranks = f.count("ranks");
+  const bool needs_pattern = kind == BenchKind::collective || kind == BenchKind::simulate;
+  if (needs_pattern || f.has("pattern")) row.pattern = f.text("pattern");
+  if (f.has("memory_bytes")) row.memory_bytes = f.number("memory_bytes");
+  if (f.has("efficiency")) row.efficiency = f.number("efficiency");
+  switch (kind) {
+    case BenchKind::collective:
+      row.algorithm = f.text("algorithm");
+      row.bytes = f.count("bytes");
+      row.max_delay_s = f.number("max_delay_ms") * 1e-3;
+      row.run = f.spread("run_ms", 1e-3);
+      row.samples_s = f.samples("run_samples_ms", 1e-3);
+      row.elapsed = f.spread("elapsed_ms", 1e-3);
+      row.correct = !f.has("correct") || f.truth("correct");
+      break;
+    case BenchKind::simulate: {
+      row.algorithm = f.text("algorithm");
+      row.bytes = f.count("bytes");
+      row.segments = f.count("segments");
+      row.max_delay_s = row.pattern.empty() ? 0 : delay_in(row.pattern);
+      row.run = f.spread("run_ns", 1e-9);
+      const double elapsed_s = f.number("elapsed_ns") * 1e-9;
+      row.elapsed = Spread{elapsed_s, elapsed_s, elapsed_s};
+      row.over_best = f.optional_number("over_best");
+      break;
+    }
+    case BenchKind::schedule:
+      row.algorithm = f.text("algorithm");
+      row.segments = f.count("segments");
+      row.run = f.spread("time_us", 1e-6);
+      row.samples_s = f.samples("time_samples_us", 1e-6);
+      break;
+    case BenchKind::circulant:
+      row.algorithm = f.text("algorithm");
+      row.run = f.spread("rank_ns", 1e-9);
+      break;
+    case BenchKind::fft: {
+      constexpr std::int64_t kDouble = 16;
+      const std::string engine = f.text("engine");
+      const bool is_double = f.text("precision") == "double";
+      row.bytes = f.count("n") * (is_double ? kDouble : kDouble / 2);
+      row.algorithm = f.has("gather") ? engine + ", gather " + f.text("gather") : engine + ", one process";
+      row.run = f.spread("vector_ms", 1e-3);
+      row.samples_s = f.samples("vector_samples_ms", 1e-3);
+      row.vectors_per_s = f.optional_number("vectors_per_s");
+      break;
+    }
+    case BenchKind::predictor:
+      row.algorithm = "without predictor";
+      row.run = f.spread("work_without_ms", 1e-3);
+      rows.push_back(row);
+      row.algorithm = "with predictor";
+      row.run = f.spread("work_with_ms", 1e-3);
+      if (f.has("prediction_error_ms")) row.prediction_error = f.spread("prediction_error_ms", 1e-3);
+      break;
+  }
+  rows.push_back(std::move(row));
+}
+
+std::string value_text(const Json& value) {
+  return clean_text(value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+std::map<std::string, std::string> settings_of(const Json& document) {
+  std::map<std::string, std::string> settings;
+  if (document.contains("settings") && document.at("settings").is_object()) {
+    for (const auto& [name, value] : document.at("settings").items()) {
+      if (std::ranges::find(kSwept, name) == kSwept.end()) settings[name] = value_text(value);
+    }
+  }
+  if (document.contains("machine") && document.at("machine").is_object()) {
+    const Json& machine = document.at("machine");
+    for (const auto& [name, value] : machine.items()) {
+      if (name != "ranks" && name != "ranks_on_host") settings[name] = value_text(value);
+    }
+    // All of a job on one machine is one situation, whatever the number of ranks.
+    if (machine.contains("ranks") && machine.contains("ranks_on_host")) {
+      settings["ranks_on_host"] = machine.at("ranks") == machine.at("ranks_on_host")
+                                      ? "all"
+                                      : value_text(machine.at("ranks_on_host"));
+    }
+  }
+  return settings;
+}
+
+/// Blocks are of whole words, so a size may have come out a little less than was asked for, by how much depending on the number
+/// of ranks. Rows of one request belong together.
+void name_sizes_as_asked(const Json& document, std::vector<BenchRow>& rows) {
+  constexpr std::int64_t kWordBytes = 8;
+  if (!document.contains("settings") || !document.at("settings").is_object()) return;
+  for (const Json& asked : document.at("settings").value("bytes", Json::array())) {
+    if (!asked.is_number_integer()) continue;
+    const auto bytes = asked.get<std::int64_t>();
+    for (BenchRow& row : rows) {
+      if (row.bytes < bytes && row.bytes + kWordBytes * row.ranks >= bytes) row.bytes = bytes;
+    }
+  }
+}
+
+std::string read_all(const std::string& path) {
+  if (std::filesystem::is_directory(path)) throw io::DataError(path, io::errno_text(EISDIR));
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw io::DataError(path, io::errno_text(errno));
+  std::string text;
+  std::array<char, 1 << 16> part{};
+  while (in.read(part.data(), part.size()) || in.gcount() > 0) {
+    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  if (in.bad()) throw io::DataError(path, "cannot be read");
+  return text;
+}
+
+Json parse(const std::string& path) {
+  const std::string text = read_all(path);
+  try {
+    return Json::parse(text, [&](int depth, Json::parse_event_t, Json&) {
+      if (depth > kDeepest) throw io::DataError(path, fmt::format("nests more than {} deep", kDeepest));
+      return true;
+    });
+  } catch (const Json::parse_error& e) {
+    throw io::DataError(path, fmt::format("is no JSON (at byte {}); what would work: the output of "
+                                          "'papfft bench ... --json' or 'papfft simulate --json'",
+                                          e.byte));
+  } catch (const Json::exception&) {  // a number out of range
+    throw io::DataError(path, "is no JSON that can be used");
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(BenchKind kind) {
+  switch (kind) {
+    case BenchKind::collective:
+      return "collective";
+    case BenchKind::simulate:
+      return "simulate";
+    case BenchKind::schedule:
+      return "schedule";
+    case BenchKind::circulant:
+      return "circulant";
+    case BenchKind::fft:
+      return "fft";
+    case BenchKind::predictor:
+      return "predictor";
+  }
+  return "?";
+}
+
+BenchRun read_bench_run(const std::string& path) {
+  const Json document = parse(path);
+  if (!document.is_object() || !document.contains("rows") || !document.at("rows").is_array() ||
+      document.at("rows").empty()) {
+    throw io::DataError(
+        path,
+        "has no rows; what would work: the output of 'papfft bench ... --json' or 'papfft simulate --json'");
+  }
+  const Json& rows = document.at("rows");
+  const std::optional<BenchKind> kind = kind_of(rows.front());
+  if (!kind) {
+    throw io::DataError(
+        path,
+        "is of no known kind; known are bench collective, circulant, fft, predictor, schedule and "
+        "simulate");
+  }
+  BenchRun run;
+  run.file = path;
+  run.kind = *kind;
+  run.json = document.dump();
+  run.settings = settings_of(document);
+  const auto measured = [&](const char* name) {
+    return document.contains(name) && document.at(name).is_number()
+               ? std::optional(document.at(name).get<double>())
+               : std::nullopt;
+  };
+  run.alpha_us = measured("alpha_us");
+  run.beta_ns_per_byte = measured("beta_ns_per_byte");
+  std::int64_t most_ranks = 1;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Fields fields(path, i, rows[i]);
+    const std::string operation = rows[i].contains("op") ? fields.text("op") : std::string(to_string(*kind));
+    if (i > 0 && operation != run.operation) fields.fail("is of another operation than those before");
+    run.operation = operation;
+    run.centers_are_means = run.centers_are_means || fields.lacks(main_summary(*kind), "median");
+    run.has_percentiles = run.has_percentiles && !fields.lacks(main_summary(*kind), "p10");
+    add_rows(*kind, fields, run.rows);
+    most_ranks = std::max(most_ranks, run.rows.back().ranks);
+  }
+  if (*kind == BenchKind::collective) name_sizes_as_asked(document, run.rows);
+  if (*kind == BenchKind::fft) {  // the process alone is what the others are compared to
+    for (BenchRow& row : run.rows) row.ranks = most_ranks;
+  }
+  return run;
+}
+
+}  // namespace papfft::app::report

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// The files of `papfft bench ... --json` and `papfft simulate --json`, brought to one form.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace papfft::app::report {
+
+enum class BenchKind { collective, simulate, schedule, circulant, fft, predictor };
+
+/// Repeated measurements of one thing.
+struct Spread {
+  double center = 0;  ///< the median; the mean where a file has no median
+  double low = 0;     ///< the tenth percentile; the least where a file has none
+  double high = 0;    ///< the ninetieth percentile; the greatest where a file has none
+};
+
+/// One algorithm in one situation. Times in seconds.
+struct BenchRow {
+  std::string algorithm = {};
+  std::string pattern = {};  ///< of the arrivals; empty: the measurement has none
+  std::int64_t ranks = 1;
+  std::int64_t bytes = 0;     ///< of the whole vector; fft: of the samples
+  std::int64_t segments = 0;  ///< 0: not told
+  double max_delay_s = 0;
+  Spread run = {};  ///< run time; schedule: of planning; fft: per vector; predictor: of the fixed work
+  std::vector<double> samples_s = {};  ///< of `run`, one by one; empty in files without them
+  std::optional<Spread> elapsed = {};
+  std::optional<Spread> prediction_error = {};
+  std::optional<double> efficiency = {};
+  std::optional<double> over_best = {};
+  std::optional<double> memory_bytes = {};
+  std::optional<double> vectors_per_s = {};
+  bool correct = true;
+};
+
+/// One file. Its texts are clean (clean_text()), whatever the file held.
+struct BenchRun {
+  std::string file;
+  BenchKind kind = BenchKind::collective;
+  std::string operation;
+  /// What was the same for all rows, as text by name: seed, compute_ms, ..., host, cores, mpi. What the rows tell themselves
+  /// (algorithms, ranks, bytes, patterns) is not among them.
+  std::map<std::string, std::string> settings;
+  std::optional<double> alpha_us;  ///< as measured in this run
+  std::optional<double> beta_ns_per_byte;
+  bool centers_are_means = false;
+  bool has_percentiles = true;  ///< else lows (and, for means, highs) are the extremes
+  std::vector<BenchRow> rows;   ///< at least one
+  std::string json;             ///< the whole document, on one line
+};
+
+/// @throws io::DataError  the file cannot be read, is no JSON, or not of these kinds; says which row lacks what
+[[nodiscard]] BenchRun read_bench_run(const std::string& path);
+
+/// "collective", ... @return a word for headings and file names
+[[nodiscard]] std::string_view to_string(BenchKind kind);
+
+}  // namespace papfft::app::report

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "app/subprocess.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <stdexcept>
+#include <thread>
+
+#include "app/io/errors.hpp"
+
+namespace papfft::app {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kPoll{20};
+constexpr std::chrono::seconds kGrace{10};
+
+/// @return true when the child has ended within the time; `status` is then set
+bool wait_for(pid_t child, std::chrono::seconds limit, int& status) {
+  const auto end = Clock::now() + limit;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (Clock::now() >= end) return false;
+    std::this_thread::sleep_for(kPoll);
+  }
+  return true;
+}
+
+}  // namespace
+
+ChildResult run_self(const std::vector<std::string>& arguments, const std::string& log,
+                     std::chrono::seconds limit) {
+  const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (fd < 0) throw io::OutputError(log, io::errno_text(errno));
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, fd, STDERR_FILENO);
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  std::vector<std::string> words = {program};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  const int error = posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(fd);
+  if (error != 0) throw std::runtime_error("cannot start " + program + ": " + io::errno_text(error));
+
+  ChildResult result;
+  int status = 0;
+  if (!wait_for(child, limit, status)) {
+    result.timed_out = true;
+    kill(child, SIGTERM);
+    if (!wait_for(child, kGrace, status)) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+    }
+  }
+  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+}  // namespace papfft::app

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: MIT
+"""papfft report: pages that are whole and safe, whatever the files hold."""
+
+import base64
+import hashlib
+import html.parser
+import json
+import re
+import xml.etree.ElementTree
+
+from support import ProgramTest, command_line, complaints, run
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&\"'\x1b[31m\u2028"
+VOID = {"meta", "img", "br", "link", "input", "hr"}
+
+
+def summary(median, **more):
+    return {"median": median, "mean": median, "stddev": 0.1, "p10": median * 0.9, "p90": median * 1.2,
+            "p99": median * 1.3, "min": median * 0.8, "max": median * 1.4, **more}
+
+
+def collective_row(algorithm, median, size=8 << 20, pattern="none", delay_ms=0, ranks=8, samples=None):
+    row = {"op": "gather", "algorithm": algorithm, "ranks": ranks, "bytes": size, "block_bytes": size // ranks,
+           "pattern": pattern, "max_delay_ms": delay_ms, "iterations": 30, "run_ms": summary(median),
+           "elapsed_ms": summary(median / 3), "first_ms": median, "bound_ms": median / 2, "efficiency": 0.5,
+           "correct": True}
+    return row if samples is None else {**row, "run_samples_ms": samples}
+
+
+def collective(rows, **settings):
+    ranks = rows[0]["ranks"]
+    return {"papfft": "0.1.0",
+            "machine": {"host": "h0", "cores": 2, "mpi": "Open MPI", "ranks": ranks, "ranks_on_host": ranks},
+            "settings": {"op": "gather", "seed": 7, "compute_ms": 60.0, "bytes": [1], **settings},
+            "alpha_us": 12.0, "beta_ns_per_byte": 8.3, "rows": rows}
+
+
+class PageParser(html.parser.HTMLParser):
+    """What is in a page, and whether every element is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.texts, self.attributes, self.scripts, self.style, self.ids = [], [], [], [], "", []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.attributes.append((tag, dict(attrs)))
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.attributes.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            raise AssertionError(f"</{tag}> closes something else")
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "script":
+            self.scripts.append(data)
+        elif self.open and self.open[-1] == "style":
+            self.style += data
+        else:
+            self.texts.append(data)
+
+
+class ReportTest(ProgramTest):
+    def write(self, name, document):
+        self.path(name).write_text(json.dumps(document))
+        return name
+
+    def page(self, *arguments):
+        """The page of a report, after the checks that each must pass."""
+        self.papfft("report", *arguments, "-o", "report.html")
+        text = self.path("report.html").read_text()
+        parser = PageParser(text)
+        self.assertEqual(parser.open, [])
+        self.assertEqual(len(parser.ids), len(set(parser.ids)))
+        figures = re.findall(r"<figure id=\"[^\"]*\">\s*<figcaption>(.*?)</figcaption>\s*(<svg.*?)</figure>", text, re.S)
+        for _, svg in figures:
+            self.assertTrue(xml.etree.ElementTree.fromstring(svg).tag.endswith("svg"))
+        digest = base64.b64encode(hashlib.sha256(parser.style.encode()).digest()).decode()
+        policy = next(a["content"] for tag, a in parser.attributes
+                      if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy")
+        self.assertEqual(policy, f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'")
+        for tag, attributes in parser.attributes:
+            self.assertNotIn(tag, ("img", "iframe", "link", "object", "form", "foreignobject"))
+            for name, value in attributes.items():
+                self.assertFalse(name.startswith("on") or name == "style", (tag, name))
+                if name in ("href", "src", "action"):
+                    self.assertTrue(value.startswith("#"), (tag, value))
+            if tag == "script":
+                self.assertEqual(attributes.get("type"), "application/json")
+        return parser, [caption for caption, _ in figures]
+
+    def refused(self, *arguments, code=65, **options):
+        result = run(command_line(("report", *arguments)), cwd=self.folder, **options)
+        self.assertEqual(result.returncode, code, result.stderr.decode())
+        self.assertEqual(len(result.stderr.decode().splitlines()), 1, result.stderr.decode())
+        self.assertEqual(len(complaints(result.stderr)), 1)
+        return complaints(result.stderr)[0]
+
+    def sweep(self, name, ranks, **settings):
+        sizes = (1 << 10, 1 << 16, 1 << 20, 1 << 24)
+        rows = [collective_row(algorithm, size / factor, size=size, ranks=ranks)
+                for size in sizes for algorithm, factor in (("mpi", 9e5), ("ls", 1e6), ("bsls", 1.2e6))]
+        return self.write(name, collective(rows, **settings))
+
+    def test_bars_efficiency_and_gain_of_a_collective(self):
+        document = collective([collective_row(a, t, pattern=p, delay_ms=d) for p, d in (("none", 0), ("uniform:50ms", 50))
+                               for a, t in (("mpi", 60), ("bsls", 40))])
+        parser, captions = self.page(self.write("g.json", document))
+        for words in ("Run and elapsed time: gather of 8 MiB on 8 ranks, arrivals none",
+                      "Run and elapsed time: gather of 8 MiB on 8 ranks, arrivals uniform:50ms",
+                      "Efficiency: gather of 8 MiB on 8 ranks", "Gain over stock MPI: gather of 8 MiB on 8 ranks"):
+            self.assertIn(words, captions)
+        self.assertEqual(json.loads(parser.scripts[0]), document)
+        text = " ".join(parser.texts)
+        for words in ("seed 7", "h0, 2 cores, Open MPI, all ranks on one host", "1.50", "60.0 ms"):
+            self.assertIn(words, text)
+
+    def test_lines_over_sizes_and_delays_and_the_map_of_the_best(self):
+        _, captions = self.page(self.sweep("4.json", 4), self.sweep("8.json", 8))
+        self.assertIn("Best algorithm over size and ranks: gather, arrivals none", captions)
+        self.assertIn("Run time over size: gather on 4 ranks, arrivals none", captions)
+        self.assertIn("Gain over stock MPI, over size: gather on 8 ranks, arrivals none", captions)
+        rows = [collective_row("mpi", 10 + d, pattern=f"uniform:{d}ms" if d else "none", delay_ms=d) for d in (0, 10, 50)]
+        _, captions = self.page(self.write("d.json", collective(rows)))
+        self.assertIn("Run time over delay: gather of 8 MiB on 8 ranks, arrivals uniform", captions)
+
+    def test_runs_of_other_settings_get_figures_of_their_own_and_the_title_says_so(self):
+        _, captions = self.page(self.sweep("a.json", 4), self.sweep("b.json", 8, seed=8))
+        self.assertFalse([c for c in captions if c.startswith("Best algorithm")])
+        self.assertIn("Run time over size: gather on 4 ranks, arrivals none [seed 7; a.json]", captions)
+        self.assertIn("Run time over size: gather on 8 ranks, arrivals none [seed 8; b.json]", captions)
+        # The same situation twice: nothing tells which to show.
+        _, captions = self.page(self.sweep("a.json", 4), self.sweep("b.json", 4))
+        self.assertEqual([c for c in captions if c.startswith("Run time over size")],
+                         [f"Run time over size: gather on 4 ranks, arrivals none [{f}]" for f in ("a.json", "b.json")])
+
+    def test_what_the_program_itself_measures(self):
+        self.papfft("bench", "collective", "--algorithms", "lin,bsls", "--bytes", "4K,64K", "--iterations", 3, "--warmup", 1,
+                    "--compute", "1ms", "--json", "c.json", ranks=3)
+        self.papfft("bench", "fft", "--vectors", 4, "--length", 3072, "--gathers", "mpi,ls", "--json", "f.json", ranks=3)
+        self.papfft("bench", "predictor", "--blocks", 1, "--compute", "1ms", "--delay", "uniform:1ms", "--json", "p.json",
+                    ranks=2)
+        self.papfft("bench", "schedule", "--ranks", "4,8,16", "--repetitions", 3, "--json", "s.json")
+        self.papfft("bench", "circulant", "--ranks", "8,64", "--repetitions", 2, "--json", "k.json")
+        self.papfft("simulate", "--algorithms", "bnom,chain", "--ranks", "4,8", "--bytes", "1K,1M", "--segments", "1,8",
+                    "--json", "v.json")
+        _, captions = self.page("c.json", "f.json", "p.json", "s.json", "k.json", "v.json", "--figures", "pictures")
+        for words in ("Run time over size: gather on 3 ranks", "Time per transform: vectors of 24 KiB on 3 ranks",
+                      "What predicting costs the computation: 2 ranks", "Planning time over ranks: reduce, arrivals uniform",
+                      "Planning time over ranks: bcast", "Best algorithm over size and ranks: reduce, arrivals none"):
+            self.assertTrue([c for c in captions if c.startswith(words)], (words, captions))
+        pictures = [p for p in self.files() if p.startswith("pictures/")]
+        self.assertEqual(len(pictures), 2 * len(captions))
+        for picture in pictures:
+            start = self.path(picture).read_bytes()[:8]
+            self.assertEqual(start, b"\x89PNG\r\n\x1a\n" if picture.endswith(".png") else b"<svg xml")
+
+    def test_hostile_texts_stay_texts(self):
+        document = collective([collective_row(HOSTILE, 60, pattern=HOSTILE), collective_row("mpi", 50, pattern=HOSTILE)],
+                              **{HOSTILE: HOSTILE})
+        document["machine"]["host"] = HOSTILE
+        parser, captions = self.page(self.write("h.json", document), "--title", HOSTILE)
+        self.assertEqual(json.loads(parser.scripts[0]), document)
+        self.assertTrue(captions)
+        self.assertIn("<img src=x onerror=alert(2)>", " ".join(parser.texts))  # shown, not obeyed
+        said = self.papfft("report", "--compare", "h.json", "h.json").stdout
+        self.assertNotIn(b"\x1b", said)
+
+    def test_a_comparison_says_how_sure_it_is(self):
+        near = [60 + i % 7 for i in range(30)]
+        a = self.write("a.json", collective([collective_row("ls", 63, samples=near), collective_row("sls", 63, samples=near),
+                                             collective_row("bsls", 63), collective_row("lin", 1)]))
+        b = self.write("b.json", collective([collective_row("ls", 31.5, samples=[x / 2 for x in near]),
+                                             collective_row("sls", 63, samples=near[::-1]), collective_row("bsls", 60)],
+                                            seed=8))
+        lines = self.papfft("report", "--compare", a, b).stdout.decode().splitlines()
+        of = {line.split()[0]: line for line in lines if line.split()[:1]}
+        self.assertRegex(of["ls"], r"0\.500 +0\.4\d+ \.\. 0\.5\d+ +B is faster")
+        self.assertIn("no difference shown", of["sls"])
+        self.assertIn("raw data are needed", of["bsls"])
+        self.assertNotIn("lin", of)
+        self.assertIn("measured with other settings: seed: 7 and 8", lines)
+        parser, _ = self.page("--compare", a, b, "--quiet")
+        self.assertIn("B is faster (95 % confidence)", parser.texts)
+
+    def test_files_that_cannot_be_used(self):
+        good = collective([collective_row("mpi", 60)])
+        cases = {"empty.json": b"", "text.json": b"hello", "cut.json": json.dumps(good).encode()[:-20], "list.json": b"[1, 2]",
+                 "none.json": b'{"rows": []}', "other.json": b'{"rows": [{"a": 1}]}', "scalar.json": b'{"rows": [3]}',
+                 "deep.json": b"[" * 100000, "binary.json": bytes(range(256)), "latin.json": b'{"rows": [{"run_ms": "\xff"}]}',
+                 "big.json": json.dumps(good).replace("60", "1e999").encode()}
+        for name, value in (("bytes", -1), ("bytes", 1.5), ("bytes", 1e300), ("ranks", "8"), ("algorithm", 7), ("run_ms", 3),
+                            ("run_ms", {}), ("pattern", None), ("op", []), ("correct", "yes"), ("run_samples_ms", ["a"])):
+            bad = collective([{**collective_row("mpi", 60), name: value}])
+            cases[f"{name}-{len(cases)}.json"] = json.dumps(bad).encode()
+        mixed = collective([collective_row("mpi", 60), {**collective_row("mpi", 60), "op": "scatter"}])
+        cases["mixed.json"] = json.dumps(mixed).encode()
+        for name, data in cases.items():
+            with self.subTest(name):
+                self.path(name).write_bytes(data)
+                self.assertIn(name, self.refused(name, "-o", "out.html"))
+        self.assertIn("gone.json: No such file", self.refused("gone.json", "-o", "out.html"))
+        self.assertIn("Is a directory", self.refused(".", "-o", "out.html"))
+        self.assertFalse(self.path("out.html").exists())
+
+    def test_mistakes(self):
+        good = self.write("g.json", collective([collective_row("mpi", 60)]))
+        other = self.write("s.json", collective([{**collective_row("mpi", 60), "op": "scatter"}]))
+        self.assertIn("-o report.html", self.refused(good, code=64))
+        self.assertIn("exactly two", self.refused("--compare", good, code=64))
+        self.assertIn("two of one kind", self.refused("--compare", good, other, code=64))
+        self.assertIn("no-folder", self.refused(good, "-o", "no-folder/out.html", code=73))
