@@ -17,8 +17,9 @@ std::size_t OverlapSave<Sample>::best_length(std::size_t taps, std::uint64_t out
   double least_work = std::numeric_limits<double>::infinity();
   for (std::size_t length = std::bit_ceil(std::max<std::size_t>(taps, 2)); length <= one_block; length *= 2) {
     const std::size_t step = length - taps + 1;
-    const auto blocks = static_cast<double>((outputs + step - 1) / step);
-    const double work = blocks * static_cast<double>(length) * (std::log2(static_cast<double>(length)) + 2);
+    const std::uint64_t blocks = (outputs + step - 1) / step;
+    const double work = static_cast<double>(blocks) * static_cast<double>(length) *
+                        (std::log2(static_cast<double>(length)) + 2);
     if (work < least_work) {
       least_work = work;
       best = length;
