@@ -50,7 +50,8 @@ class Job {
     return value;
   }
 
-  std::string bcast_algorithm = "auto";
+  /// Until the ranks are known to have the same options, one that depends on none.
+  std::string bcast_algorithm = "bnom";
 
  private:
   struct Mpi;
