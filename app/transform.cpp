@@ -333,25 +333,10 @@ class TransformJob {
     const std::span<const Sample> all(samples);
     const bool matrix = two_dimensional_ || options_.batch;
     const std::optional<std::size_t> rows = matrix ? std::optional<std::size_t>(plan_.rows) : std::nullopt;
-    switch (io::format_of(path)) {
-      case io::OutputFormat::npy:
-        io::write_npy<Sample>(path, all, rows);
-        return;
-      case io::OutputFormat::raw:
-        io::write_raw<Sample>(path, all);
-        return;
-      case io::OutputFormat::csv: {
-        const std::vector<double> values = axis();
-        const char* name =
-            options_.inverse ? (rate_hz_ > 0 ? "time_s" : "sample") : (rate_hz_ > 0 ? "frequency_hz" : "bin");
-        io::write_csv<Sample>(path, all, io::CsvAxis{name, values}, rows);
-        return;
-      }
-      case io::OutputFormat::png:
-      case io::OutputFormat::svg:
-        draw(path, all);
-        return;
-    }
+    if (io::is_picture(path)) return draw(path, all);
+    const char* axis_name =
+        options_.inverse ? (rate_hz_ > 0 ? "time_s" : "sample") : (rate_hz_ > 0 ? "frequency_hz" : "bin");
+    io::write_numbers(path, all, rows, axis_name, [&] { return axis(); });
   }
 
   template <typename Sample>
