@@ -13,17 +13,14 @@
 
 #include "comm/schedule/registry.hpp"
 #include "comm/transport/thread_group.hpp"
+#include "tests/support/thread_collectives.hpp"
 
 namespace papfft::comm {
 namespace {
 
-using std::chrono::milliseconds;
+using namespace test;
 
-Options quick() {
-  Options o;
-  o.stuck_after = std::chrono::seconds(30);
-  return o;
-}
+using std::chrono::milliseconds;
 
 void pause_ms(int ms) { std::this_thread::sleep_for(milliseconds(ms)); }
 
