@@ -94,8 +94,8 @@ class FftBench {
     }
     job_.at_root([&] { measure_alone(); });  // the others sleep
     const OwnComm comm;
-    link_ = measure_link(comm, 0);
     comm::MpiSession session(MPI_COMM_WORLD, options_.job.to_comm_options(), comm::SessionOptions{});
+    link_ = session.measure_link(rate_probe(0));
     for (const std::string& gather : options_.gathers) rows_.emplace_back().gather = gather;
     Progress progress = options_.job.make_progress(job_.is_root(), "bench fft");
     const std::size_t total = rows_.size() * static_cast<std::size_t>(options_.vectors);
@@ -210,7 +210,7 @@ class FftBench {
                         {"block", options_.block},          {"scatter", options_.scatter},
                         {"edge", options_.arrivals.edge},   {"seed", options_.arrivals.seed},
                         {"delay", options_.arrivals.delay}, {"threads", omp_get_max_threads()}};
-    json["alpha_us"] = link_.alpha_us;
+    json["alpha_us"] = link_.alpha_ns * 1e-3;
     json["beta_ns_per_byte"] = link_.beta_ns_per_byte;
     json["rows"] = nlohmann::ordered_json::array();
     json["rows"].push_back({{"engine", fft::to_string(alone_engine_)},
@@ -256,7 +256,7 @@ class FftBench {
       fmt::print("one process, engine {}: {} ms per vector, error {:.1e}\n", fft::to_string(alone_engine_),
                  figure(report::median(alone_ms_)), alone_error_);
       fmt::print("link: alpha {} us, beta {} ns/byte; wire bound {} ms per vector\n\n",
-                 figure(link_.alpha_us), figure(link_.beta_ns_per_byte), figure(wire_bound_ms()));
+                 figure(link_.alpha_ns * 1e-3), figure(link_.beta_ns_per_byte), figure(wire_bound_ms()));
       report::TextTable table({"gather", "total s", "vectors/s", "vector ms", "gather run ms",
                                "gather elapsed ms", "compute ms", "error"});
       for (const Row& row : rows_) {
@@ -287,7 +287,7 @@ class FftBench {
   std::vector<double> alone_ms_;
   double alone_error_ = 0;
   fft::Engine alone_engine_ = fft::Engine::fftw;
-  LinkSpeed link_;
+  comm::LinkModel link_;
   std::vector<Row> rows_;
 };
 

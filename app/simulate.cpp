@@ -166,6 +166,10 @@ class Simulation {
       case comm::Segmentation::even:
         break;
     }
+    if (choice.segments > 0) {
+      rows.push_back(simulated(choice.segments));
+      return;
+    }
     for (const int segments : settings_.segments) {
       rows.push_back(segments > 0 ? simulated(segments) : best_of(simulated, bytes));
     }
@@ -342,8 +346,10 @@ void add_simulate(CLI::App& app, Action& action) {
   command->add_option("--op", options->operation, "operation: reduce, scatter, gather, bcast, ...")
       ->capture_default_str();
   command
-      ->add_option("--algorithms", options->algorithms,
-                   "names from 'papfft algorithms', with b before them for the background; auto; all")
+      ->add_option(
+          "--algorithms", options->algorithms,
+          "names from 'papfft algorithms', with b before them for the background, /N behind them for N "
+          "segments; auto; all")
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--ranks", options->ranks, "numbers of ranks")
