@@ -80,6 +80,36 @@ class TransformAgreesWithNumpyTest(ProgramTest):
                     self.assertEqual(again.dtype, np.float64)
                     self.check(again, x)
 
+    def test_every_engine_on_a_batch(self):
+        """Also of lengths that the ranks do not divide, real and complex, and back."""
+        for length, engines in ((480, ("auto", "dif", "stream", "farm", "fftw")), (77, ("auto", "farm", "fftw"))):
+            x, z = noise(13, length), complex_noise(13, length)
+            batch = ("--batch", "--length", length)
+            for engine in engines:
+                with self.subTest(engine=engine, length=length):
+                    how = (*batch, "--engine", engine)
+                    self.check(self.output("transform", self.save("x.npy", x.ravel()), *how, ranks=4), np.fft.rfft(x))
+                    self.check(self.output("transform", self.save("z.npy", z.ravel()), *how, ranks=4), np.fft.fft(z))
+                    self.check(self.output("transform", self.save("z.npy", z.ravel()), "--inverse", *how, ranks=4),
+                               np.fft.ifft(z))
+                    back = self.output("transform", self.save("h.npy", np.fft.rfft(x).ravel()), "--inverse", "--real", *how, ranks=4)
+                    self.check(back, x)
+
+    def test_streaming_gives_the_bits_of_one_vector_at_a_time(self):
+        z = self.save("z.npy", complex_noise(40 * 512))
+        one, many = (self.output("transform", z, "--batch", "--length", 512, "--engine", e, ranks=4).tobytes()
+                     for e in ("dif", "stream"))
+        self.assertEqual(one, many)
+
+    def test_engine_is_reported_with_its_reason(self):
+        self.save("z.npy", complex_noise(8 * 480))
+        for more, engine, why in (((), "stream", "several vectors"), (("--gather", "bsls"), "dif", "named algorithms"),
+                                  (("--engine", "farm"), "farm", "as asked")):
+            self.papfft("transform", "z.npy", "--batch", "--length", 480, "-o", "out.npy", "--json", "r.json", *more, ranks=3)
+            settings = json.loads(self.path("r.json").read_text())["settings"]
+            self.assertEqual(settings["engine"], engine)
+            self.assertIn(why, settings["engine_because"])
+
     def test_batch(self):
         z = complex_noise(20, 96)
         for ranks in (None, 4):
