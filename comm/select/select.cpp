@@ -44,6 +44,12 @@ int least(int most, Cost cost) {
   return low;
 }
 
+/// Of an allreduce or reduce-scatter every message that leaves a rank holds its own contribution. Little more than the first
+/// receives could go ahead of it, and what they get would be staged and combined in a step of its own.
+bool gains_early(Operation operation) {
+  return operation != Operation::allreduce && operation != Operation::reduce_scatter;
+}
+
 /// @param from  where the number begins in a name such as "circulant/64"
 int parse_segments(std::string_view name, std::size_t from, const Algorithm* algorithm) {
   if (algorithm == nullptr || algorithm->segmentation != Segmentation::even) {
@@ -68,7 +74,9 @@ Choice choose(Operation operation, std::string_view name, int ranks, std::size_t
     return choice;
   }
   if (name == "mpi") return {};
-  if (name == "auto") return {&select_algorithm(operation, ranks, bytes, ordered, one_host), true};
+  if (name == "auto") {
+    return {&select_algorithm(operation, ranks, bytes, ordered, one_host), gains_early(operation)};
+  }
   for (const Algorithm* algorithm : algorithms()) {
     if (algorithm->operation != operation) continue;
     if (algorithm->name == name) return {algorithm, false};

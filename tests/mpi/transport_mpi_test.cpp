@@ -55,7 +55,7 @@ TEST(MpiTransport, AnAnsweredSendEndsWhenItIsReceived) {
   MpiTransport transport(MPI_COMM_WORLD);
   const int me = transport.rank();
   const bool pair = transport.size() > 1 && me < 2;
-  Bytes data(1000, std::byte{me == 0 ? 7 : 0});  // which MPI would buffer
+  Bytes data(1000, me == 0 ? std::byte{7} : std::byte{0});  // which MPI would buffer
   const std::unique_ptr<Channel> channel = transport.open();
   std::vector<int> ended;
   if (pair && me == 0) {

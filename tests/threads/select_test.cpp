@@ -140,6 +140,15 @@ TEST(Choose, TakesANumberOfSegmentsBehindTheName) {
       << "it goes by chunks of a size";
 }
 
+TEST(Choose, RunsInTheBackgroundWhatGainsByIt) {
+  for (int o = 0; o < kOperationCount; ++o) {
+    const auto operation = static_cast<Operation>(o);
+    const bool gains = operation != Operation::allreduce && operation != Operation::reduce_scatter;
+    EXPECT_EQ(choose(operation, "auto", 8, 1 << 20, false).background, gains) << to_string(operation);
+  }
+  EXPECT_TRUE(choose(Operation::allreduce, "bring", 8, 1 << 20, false).background) << "as asked";
+}
+
 TEST(SelectAlgorithm, LeavesShortMessagesToTheMpiLibrary) {
   for (int o = 0; o < kOperationCount; ++o) {
     const auto operation = static_cast<Operation>(o);
