@@ -63,12 +63,12 @@ void ComputeWatch::compute_ends() {
 }
 
 ArrivalAware::ArrivalAware(Job& job, const JobOptions& options, std::uint64_t vectors,
-                           std::initializer_list<comm::Operation> operations)
+                           std::initializer_list<comm::Operation> operations, bool overlaps)
     : job_(job), options_(options) {
   const auto helps = [&](comm::Operation operation) {
     return session_helps(operation, options.algorithm(operation), vectors);
   };
-  if (job.size() > 1 && vectors > 0 && std::ranges::any_of(operations, helps)) {
+  if (job.size() > 1 && vectors > 0 && (overlaps || std::ranges::any_of(operations, helps))) {
     session_ =
         std::make_unique<comm::MpiSession>(MPI_COMM_WORLD, options.to_comm_options(), comm::SessionOptions{});
   }

@@ -55,9 +55,11 @@ class ArrivalAware {
   /// Collective.
   /// @param vectors     that are worked on one after another; 0: none are
   /// @param operations  that each of them, or all together, need
+  /// @param overlaps    calls go on beside computations: a session's thread then helps whatever the algorithms
   ArrivalAware(Job& job, const JobOptions& options, std::uint64_t vectors,
                std::initializer_list<comm::Operation> operations = {comm::Operation::scatter,
-                                                                    comm::Operation::gather});
+                                                                    comm::Operation::gather},
+               bool overlaps = false);
 
   [[nodiscard]] comm::Collectives& comm() { return session_ != nullptr ? *session_ : job_.comm(); }
   /// nullptr: there is none

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// papfft bench fft: whole transforms shared by the ranks, per gather algorithm, against one process.
+// papfft bench fft: whole transforms from the root and back to it, per engine and gather algorithm, against one process.
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -17,8 +17,12 @@
 #include "app/version.hpp"
 #include "comm/predict/pure/imbalance.hpp"
 #include "comm/select/select.hpp"
+#include "comm/transport/mpi_transport.hpp"
+#include "fft/farm_fft.hpp"
 #include "fft/local.hpp"
 #include "fft/parallel_fft.hpp"
+#include "fft/real.hpp"
+#include "fft/stream_fft.hpp"
 #include "papfft/mpi.hpp"
 
 namespace papfft::app {
@@ -33,7 +37,10 @@ struct FftOptions {
   std::size_t length = 131072;
   std::string precision = "float";
   std::string scatter = "lin";
+  std::vector<std::string> engines = {"dif"};
   std::vector<std::string> gathers = {"mpi", "ls", "bsls", "bsbn"};
+  bool real = false;
+  int depth = 0;
   int block = 50;
   ArrivalOptions arrivals;
 };
@@ -59,20 +66,53 @@ class Recorder final : public ComputeWatch {
     ComputeWatch::compute_ends();
     record_.compute_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin_).count();
     record_.arrival_ns = session_.now_ns();
+    if (keeps_all_) all_.push_back(record_);
   }
   void gather_ends() override { record_.exit_ns = session_.now_ns(); }
 
   [[nodiscard]] const VectorRecord& record() const { return record_; }
 
+  /// Of vectors that overlap: each as it leaves its computation.
+  void keep_all() { keeps_all_ = true; }
+  [[nodiscard]] const std::vector<VectorRecord>& all() const { return all_; }
+
  private:
+  bool keeps_all_ = false;
+  std::vector<VectorRecord> all_;
   comm::Session& session_;
   Clock::time_point begin_;
   VectorRecord record_;
 };
 
-/// Of one gather algorithm, at rank 0; per vector, in ms.
+/// What an engine needs of the root's link per vector.
+enum class Wire { none, both_ways, one_way };
+
+struct Engine {
+  const char* name;
+  Wire wire;
+  bool has_gather;  ///< one row per --gathers
+};
+
+constexpr Engine kEngines[] = {{"dif", Wire::both_ways, true},
+                               {"stream", Wire::one_way, true},
+                               {"farm", Wire::one_way, false},
+                               {"mpi-sequential", Wire::both_ways, false},
+                               {"fftw", Wire::none, false}};
+
+const Engine& find_engine(const std::string& name) {
+  std::string known;
+  for (const Engine& engine : kEngines) {
+    if (name == engine.name) return engine;
+    known += std::string(known.empty() ? "" : ", ") + engine.name;
+  }
+  throw UsageError("no engine '" + name + "' to time; known: " + known);
+}
+
+/// Of one engine and gather algorithm, at rank 0; per vector, in ms.
 struct Row {
+  const Engine* engine = nullptr;
   std::string gather;
+  double total_ms = 0;
   std::vector<double> vector;
   std::vector<double> gather_run;
   std::vector<double> gather_elapsed;
@@ -80,7 +120,8 @@ struct Row {
   double error_l2 = 0;          ///< the largest
 };
 
-template <typename T>
+/// @tparam Sample  T or complex<T>
+template <typename T, typename Sample>
 class FftBench {
  public:
   using Complex = std::complex<T>;
@@ -89,19 +130,20 @@ class FftBench {
 
   void run() {
     if (job_.is_root()) {
-      in_ = fft::Buffer<Complex>(options_.length);
-      out_ = fft::Buffer<Complex>(options_.length);
+      in_ = fft::Buffer<Sample>(options_.length);
+      out_ = fft::Buffer<Complex>(bins());
     }
     job_.at_root([&] { measure_alone(); });  // the others sleep
     const OwnComm comm;
     link_ = measure_link(comm, 0);
     comm::MpiSession session(MPI_COMM_WORLD, options_.job.to_comm_options(), comm::SessionOptions{});
-    for (const std::string& gather : options_.gathers) rows_.emplace_back().gather = gather;
+    make_rows();
     Progress progress = options_.job.make_progress(job_.is_root(), "bench fft");
     const std::size_t total = rows_.size() * static_cast<std::size_t>(options_.vectors);
     std::size_t done = 0;
     for (int first = 0; first < options_.vectors; first += options_.block) {
       const int count = std::min(options_.block, options_.vectors - first);
+      if (job_.is_root()) fill(first);
       for (Row& row : rows_) {
         run_block(comm, session, row, first, count);
         progress.show(done += static_cast<std::size_t>(count), total);
@@ -113,13 +155,38 @@ class FftBench {
 
  private:
   static constexpr double kTolerance = 8 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  static constexpr bool kReal = !std::is_same_v<Sample, Complex>;
+
+  [[nodiscard]] std::size_t bins() const { return kReal ? options_.length / 2 + 1 : options_.length; }
+
+  void make_rows() {
+    for (const std::string& name : options_.engines) {
+      const Engine& engine = find_engine(name);
+      if (engine.wire == Wire::none) continue;  // always measured
+      const std::vector<std::string> none = {""};
+      for (const std::string& gather : engine.has_gather ? options_.gathers : none) {
+        Row& row = rows_.emplace_back();
+        row.engine = &engine;
+        row.gather = gather;
+      }
+    }
+  }
 
   void fill(int first) {
     std::mt19937_64 random(options_.arrivals.seed + static_cast<std::uint64_t>(first));
     std::uniform_real_distribution<T> value(-1, 1);
-    for (Complex& z : in_) z = {value(random), value(random)};
+    const auto sample = [&] {
+      if constexpr (kReal) {
+        return value(random);
+      } else {
+        const T re = value(random);
+        return Complex{re, value(random)};
+      }
+    };
+    for (Sample& x : in_) x = sample();
     std::vector<std::complex<double>> wide(in_.begin(), in_.end());
     fft::LocalFft<double>(options_.length, fft::Direction::forward).execute(wide.data(), wide.data());
+    wide.resize(bins());
     expected_ = std::move(wide);
   }
 
@@ -127,7 +194,7 @@ class FftBench {
   [[nodiscard]] double error_l2() const {
     double difference = 0;
     double norm = 0;
-    for (std::size_t k = 0; k < options_.length; ++k) {
+    for (std::size_t k = 0; k < bins(); ++k) {
       difference += std::norm(std::complex<double>(out_[k]) - expected_[k]);
       norm += std::norm(expected_[k]);
     }
@@ -136,42 +203,133 @@ class FftBench {
 
   void measure_alone() {
     fill(0);
-    fft::LocalFft<T> fft(options_.length, fft::Direction::forward, fft::Rigor::tuned);
-    alone_engine_ = fft.engine();
+    std::function<void()> transform;
+    if constexpr (kReal) {
+      const auto fft = std::make_shared<fft::RealFft<T>>(options_.length, fft::Rigor::tuned);
+      alone_engine_ = fft->engine();
+      transform = [this, fft] { fft->forward(in_.data(), out_.data()); };
+    } else {
+      const auto fft =
+          std::make_shared<fft::LocalFft<T>>(options_.length, fft::Direction::forward, fft::Rigor::tuned);
+      alone_engine_ = fft->engine();
+      transform = [this, fft] { fft->execute(in_.data(), out_.data()); };
+    }
     const auto begin = Clock::now();
     do {
       const auto start = Clock::now();
-      fft.execute(in_.data(), out_.data());
-      alone_ms_.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+      transform();
+      alone_ms_.push_back(since_ms(start));
     } while (Clock::now() - begin < std::chrono::milliseconds(300));
     alone_error_ = error_l2();
   }
 
+  static double since_ms(Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  }
+
+  [[nodiscard]] fft::ParallelPlan plan(const Row& row) const {
+    return {.length = options_.length,
+            .real = kReal,
+            .scatter = options_.scatter,
+            .gather = row.gather,
+            .rigor = fft::Rigor::tuned};
+  }
+
   void run_block(const OwnComm& comm, comm::MpiSession& session, Row& row, int first, int count) {
-    fft::ParallelFft<T> parallel(session, {.length = options_.length,
-                                           .scatter = options_.scatter,
-                                           .gather = row.gather,
-                                           .rigor = fft::Rigor::tuned});
-    // The same delays in each algorithm's turn.
+    // The same delays in each engine's turn.
     Recorder watch(session, options_.arrivals.edge,
                    [this, first, pattern = options_.arrivals.pattern()](std::int64_t vector) {
                      return pattern.delay_ns(first + vector, job_.rank(), job_.size(), 0);
                    });
-    parallel.observe(&watch);
-    if (job_.is_root()) fill(first);
+    std::ranges::fill(out_, Complex{});
+    const std::string_view engine = row.engine->name;
+    if (engine == "stream") {
+      fft::StreamFft<T> stream(session, plan(row),
+                               options_.depth > 0 ? options_.depth : fft::StreamFft<T>::kDepth);
+      run_stream(comm, stream, row, watch, count);
+    } else if (engine == "farm") {
+      fft::FarmFft<T> farm(session, plan(row));
+      run_stream(comm, farm, row, watch, count);
+    } else if (engine == "mpi-sequential") {
+      run_stock(comm, row, watch, count);
+    } else {
+      run_shared(comm, session, row, watch, count);
+    }
+    if (job_.is_root()) row.error_l2 = std::max(row.error_l2, error_l2());
+  }
+
+  /// Calls `each` once per vector, and keeps the times.
+  template <typename Each>
+  void repeat(const OwnComm& comm, Row& row, const Recorder& watch, int count, Each each) {
     std::vector<VectorRecord> mine;
     comm.double_barrier();
     for (int v = 0; v < count; ++v) {
       const auto start = Clock::now();
-      parallel.execute(in_.data(), out_.data());
-      if (job_.is_root()) {
-        row.vector.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
-      }
+      each();
+      row.vector.push_back(since_ms(start));
+      row.total_ms += row.vector.back();
       mine.push_back(watch.record());
     }
+    collect(comm, row, mine);
+  }
+
+  void run_shared(const OwnComm& comm, comm::MpiSession& session, Row& row, Recorder& watch, int count) {
+    fft::ParallelFft<T> parallel(session, plan(row));
+    parallel.observe(&watch);
+    repeat(comm, row, watch, count, [&] { parallel.execute(in_.data(), out_.data()); });
+  }
+
+  /// What one would write with MPI alone, but with our split.
+  void run_stock(const OwnComm& comm, Row& row, Recorder& watch, int count) {
+    fft::SharedTransform<T> transform(plan(row), job_.rank(), job_.size());
+    const auto blocks = transform.parts() * transform.block_length();
+    fft::Buffer<Complex> whole(job_.is_root() ? blocks : 0);
+    fft::Buffer<Complex> block(transform.block_length());
+    const int bytes = static_cast<int>(transform.block_length() * sizeof(Complex));
+    repeat(comm, row, watch, count, [&] {
+      if (job_.is_root()) transform.split(in_.data(), transform.blocks_of(whole.data()));
+      comm::check_mpi(
+          MPI_Scatter(whole.data(), bytes, MPI_BYTE, block.data(), bytes, MPI_BYTE, 0, comm.get()),
+          "MPI_Scatter");
+      transform.compute(block.data(), block.data(), &watch);
+      comm::check_mpi(MPI_Gather(block.data(), bytes, MPI_BYTE, whole.data(), bytes, MPI_BYTE, 0, comm.get()),
+                      "MPI_Gather");
+      watch.gather_ends();
+      if (job_.is_root()) {
+        transform.assemble(transform.template blocks_of<const Complex*>(whole.data()), out_.data());
+      }
+    });
+  }
+
+  /// A vector's time is that from the result before to its own.
+  template <typename Stream>
+  void run_stream(const OwnComm& comm, Stream& stream, Row& row, Recorder& watch, int count) {
+    watch.keep_all();
+    stream.observe(&watch);
+    comm.double_barrier();
+    const auto begin = Clock::now();
+    auto last = begin;
+    int given = 0;
+    stream.run(
+        [&] { return given++ < count ? fft::Offer<Sample>::of(in_.data()) : fft::Offer<Sample>::end(); },
+        [&](const Complex* result) {
+          row.vector.push_back(since_ms(last));
+          last = Clock::now();
+          if (row.vector.size() % static_cast<std::size_t>(count) == 0) {
+            std::copy_n(result, bins(), out_.data());
+          }
+        });
+    row.total_ms += since_ms(begin);
+    if (row.engine->has_gather) {
+      collect(comm, row, watch.all());
+    } else {  // who computes how many is not known before
+      for (const VectorRecord& record : watch.all()) row.compute.push_back(record.compute_ms);
+    }
+  }
+
+  void collect(const OwnComm& comm, Row& row, const std::vector<VectorRecord>& mine) {
     const std::vector<VectorRecord> all = comm.to_root(std::span<const VectorRecord>(mine));
     if (!job_.is_root()) return;
-    row.error_l2 = std::max(row.error_l2, error_l2());
     const auto ranks = static_cast<std::size_t>(job_.size());
     for (std::size_t v = 0; v < mine.size(); ++v) {
       std::vector<std::int64_t> arrival_ns;
@@ -183,33 +341,40 @@ class FftBench {
         exit_ns.push_back(record.exit_ns);
         compute_ms = std::max(compute_ms, record.compute_ms);
       }
+      row.compute.push_back(compute_ms);
+      if (row.engine->wire != Wire::both_ways) continue;  // its gathers overlap
       row.gather_run.push_back(milliseconds(comm::run_time_ns(arrival_ns, exit_ns)));
       row.gather_elapsed.push_back(comm::elapsed_ns(arrival_ns, exit_ns) * 1e-6);
-      row.compute.push_back(compute_ms);
     }
   }
 
-  /// P-1 blocks out and as many back over the root's link, one vector after another.
-  [[nodiscard]] double wire_bound_ms() const {
+  /// The blocks out and back over the root's link: one way after the other, or both at the same time.
+  [[nodiscard]] double wire_bound_ms(Wire wire) const {
     const auto ranks = static_cast<double>(job_.size());
-    return 2 * (ranks - 1) / ranks * static_cast<double>(options_.length * sizeof(Complex)) *
-           link_.beta_ns_per_byte * 1e-6;
+    const double one_way = (ranks - 1) / ranks * static_cast<double>(options_.length * sizeof(Sample)) *
+                           link_.beta_ns_per_byte * 1e-6;
+    return wire == Wire::none ? 0 : wire == Wire::one_way ? one_way : 2 * one_way;
   }
 
-  static double sum(const std::vector<double>& values) {
-    double total = 0;
-    for (const double value : values) total += value;
-    return total;
+  static double per_vector_ms(const Row& row) {
+    return row.total_ms / static_cast<double>(row.vector.size());
   }
+
+  [[nodiscard]] double efficiency(const Row& row) const {
+    return wire_bound_ms(row.engine->wire) / per_vector_ms(row);
+  }
+
+  static nlohmann::ordered_json median_json(const std::vector<double>& v) { return report::median(v); }
 
   [[nodiscard]] nlohmann::ordered_json document() {
     nlohmann::ordered_json json;
     json["papfft"] = kVersion;
     json["machine"] = machine_json(job_);
-    json["settings"] = {{"vectors", options_.vectors},      {"length", options_.length},
-                        {"block", options_.block},          {"scatter", options_.scatter},
-                        {"edge", options_.arrivals.edge},   {"seed", options_.arrivals.seed},
-                        {"delay", options_.arrivals.delay}, {"threads", omp_get_max_threads()}};
+    json["settings"] = {{"vectors", options_.vectors},     {"length", options_.length},
+                        {"real", options_.real},           {"block", options_.block},
+                        {"scatter", options_.scatter},     {"edge", options_.arrivals.edge},
+                        {"seed", options_.arrivals.seed},  {"delay", options_.arrivals.delay},
+                        {"threads", omp_get_max_threads()}};
     json["alpha_us"] = link_.alpha_us;
     json["beta_ns_per_byte"] = link_.beta_ns_per_byte;
     json["rows"] = nlohmann::ordered_json::array();
@@ -224,64 +389,72 @@ class FftBench {
                             {"compute_ms", report::median(alone_ms_)},
                             {"error_l2", alone_error_}});
     for (const Row& row : rows_) {
-      json["rows"].push_back(
-          {{"engine", "dif"},
-           {"ranks", job_.size()},
-           {"n", options_.length},
-           {"precision", options_.precision},
-           {"scatter", options_.scatter},
-           {"gather", row.gather},
-           {"total_s", sum(row.vector) * 1e-3},
-           {"vectors_per_s", 1e3 * static_cast<double>(row.vector.size()) / sum(row.vector)},
-           {"vector_ms", to_json(report::summarize(row.vector))},
-           {"vector_samples_ms", row.vector},
-           {"wire_bound_ms", wire_bound_ms()},
-           {"efficiency", wire_bound_ms() / report::median(row.vector)},
-           {"compute_ms", report::median(row.compute)},
-           {"gather_run_ms", to_json(report::summarize(row.gather_run))},
-           {"gather_elapsed_ms", to_json(report::summarize(row.gather_elapsed))},
-           {"error_l2", row.error_l2}});
+      nlohmann::ordered_json entry = {
+          {"engine", row.engine->name},
+          {"ranks", job_.size()},
+          {"n", options_.length},
+          {"precision", options_.precision},
+          {"total_s", row.total_ms * 1e-3},
+          {"vectors_per_s", 1e3 / per_vector_ms(row)},
+          {"vector_ms", to_json(report::summarize(row.vector))},
+          {"vector_samples_ms", row.vector},
+          {"wire_bound_ms", wire_bound_ms(row.engine->wire)},
+          {"efficiency", efficiency(row)},
+          {"compute_ms", row.compute.empty() ? nlohmann::ordered_json() : median_json(row.compute)},
+          {"error_l2", row.error_l2}};
+      if (row.engine->has_gather) {
+        entry["scatter"] = options_.scatter;
+        entry["gather"] = row.gather;
+      }
+      if (!row.gather_run.empty()) {
+        entry["gather_run_ms"] = to_json(report::summarize(row.gather_run));
+        entry["gather_elapsed_ms"] = to_json(report::summarize(row.gather_elapsed));
+      }
+      json["rows"].push_back(std::move(entry));
     }
     return json;
   }
 
   void write() {
     const double tolerance = kTolerance * std::log2(static_cast<double>(options_.length) + 1);
-    if (!options_.job.quiet) {
-      fmt::print(
-          "{} vectors of {} complex {} samples on {} ranks of {} threads, scatter {}, in blocks of {}, delay "
-          "{}\n",
-          options_.vectors, options_.length, options_.precision, job_.size(), omp_get_max_threads(),
-          options_.scatter, options_.block, options_.arrivals.delay);
-      fmt::print("one process, engine {}: {} ms per vector, error {:.1e}\n", fft::to_string(alone_engine_),
-                 figure(report::median(alone_ms_)), alone_error_);
-      fmt::print("link: alpha {} us, beta {} ns/byte; wire bound {} ms per vector\n\n",
-                 figure(link_.alpha_us), figure(link_.beta_ns_per_byte), figure(wire_bound_ms()));
-      report::TextTable table({"gather", "total s", "vectors/s", "vector ms", "gather run ms",
-                               "gather elapsed ms", "compute ms", "error"});
-      for (const Row& row : rows_) {
-        table.add({row.gather, figure(sum(row.vector) * 1e-3),
-                   figure(1e3 * static_cast<double>(row.vector.size()) / sum(row.vector)),
-                   figure(report::median(row.vector)), figure(report::median(row.gather_run)),
-                   figure(report::median(row.gather_elapsed)), figure(report::median(row.compute)),
-                   fmt::format("{:.1e}", row.error_l2)});
-      }
-      fmt::print("{}", table.text());
-    }
+    if (!options_.job.quiet) print();
     if (!options_.job.json.empty()) write_text(options_.job.json, document().dump(2) + "\n");
     for (const Row& row : rows_) {
       if (row.error_l2 <= tolerance) continue;  // not ">": NaN is wrong, too
-      fmt::print(
-          stderr,
-          "papfft: bench fft: gather {} gave a wrong spectrum (error {:.1e}, expected {:.1e} at most)\n",
-          row.gather, row.error_l2, tolerance);
+      fmt::print(stderr,
+                 "papfft: bench fft: {} {} gave a wrong spectrum (error {:.1e}, expected {:.1e} at most)\n",
+                 row.engine->name, row.gather, row.error_l2, tolerance);
       throw Quit{kInternal};
     }
   }
 
+  void print() const {
+    fmt::print(
+        "{} vectors of {} {} {} samples on {} ranks of {} threads, scatter {}, in blocks of {}, delay {}\n",
+        options_.vectors, options_.length, kReal ? "real" : "complex", options_.precision, job_.size(),
+        omp_get_max_threads(), options_.scatter, options_.block, options_.arrivals.delay);
+    fmt::print("one process, engine {}: {} ms per vector, error {:.1e}\n", fft::to_string(alone_engine_),
+               figure(report::median(alone_ms_)), alone_error_);
+    fmt::print("link: alpha {} us, beta {} ns/byte; wire bound {} ms per vector, {} if both ways at once\n\n",
+               figure(link_.alpha_us), figure(link_.beta_ns_per_byte), figure(wire_bound_ms(Wire::both_ways)),
+               figure(wire_bound_ms(Wire::one_way)));
+    report::TextTable table({"engine", "gather", "total s", "vectors/s", "vector ms", "efficiency",
+                             "gather run ms", "gather elapsed ms", "compute ms", "error"});
+    const auto median = [](const std::vector<double>& v) {
+      return v.empty() ? std::string("-") : figure(report::median(v));
+    };
+    for (const Row& row : rows_) {
+      table.add({row.engine->name, row.gather.empty() ? "-" : row.gather, figure(row.total_ms * 1e-3),
+                 figure(1e3 / per_vector_ms(row)), median(row.vector), figure(efficiency(row)),
+                 median(row.gather_run), median(row.gather_elapsed), median(row.compute),
+                 fmt::format("{:.1e}", row.error_l2)});
+    }
+    fmt::print("{}", table.text());
+  }
+
   Job& job_;
   const FftOptions& options_;
-  fft::Buffer<Complex> in_;
+  fft::Buffer<Sample> in_;
   fft::Buffer<Complex> out_;
   std::vector<std::complex<double>> expected_;
   std::vector<double> alone_ms_;
@@ -291,14 +464,33 @@ class FftBench {
   std::vector<Row> rows_;
 };
 
+template <typename T>
+void run_bench(Job& job, const FftOptions& options) {
+  if (options.real) {
+    FftBench<T, T>(job, options).run();
+  } else {
+    FftBench<T, std::complex<T>>(job, options).run();
+  }
+}
+
 int run_fft(const FftOptions& options) {
   require_launcher("bench fft");
   if (options.precision != "float" && options.precision != "double") {
     throw UsageError("--precision " + options.precision + ": known are float and double");
   }
   (void)comm::choose(comm::Operation::scatter, options.scatter, 2, 0, false);
-  for (const std::string& name : options.gathers)
-    (void)comm::choose(comm::Operation::gather, name, 2, 0, false);
+  for (const std::string& engine : options.engines) {
+    (void)find_engine(engine);
+    for (const std::string& name : options.gathers) {
+      if (comm::choose(comm::Operation::gather, name, 2, 0, false).algorithm == nullptr &&
+          engine == "stream") {
+        throw UsageError("engine stream needs gathers of our own, and mpi is not");
+      }
+    }
+  }
+  if (options.scatter == "mpi" && std::ranges::count(options.engines, "stream") > 0) {
+    throw UsageError("engine stream needs a scatter of our own, and mpi is not");
+  }
   (void)options.arrivals.pattern();
   return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
     options.job.apply_threads(job.comm().ranks_on_host());
@@ -306,16 +498,16 @@ int run_fft(const FftOptions& options) {
       check_outputs({options.job.json});
       if (job.size() < 2) throw UsageError("bench fft: what would work: two ranks or more");
       (void)options.arrivals.pattern().delay_ns(0, 0, job.size(), 0);
-      if (!fft::can_share(options.length, false, job.size())) {
+      if (!fft::can_share(options.length, options.real, job.size())) {
         throw UsageError(
             fmt::format("a vector of {} samples cannot be shared by {} ranks; what would work: --length {}",
                         options.length, job.size(), 65536 * job.size()));
       }
     });
     if (options.precision == "float") {
-      FftBench<float>(job, options).run();
+      run_bench<float>(job, options);
     } else {
-      FftBench<double>(job, options).run();
+      run_bench<double>(job, options);
     }
   });
 }
@@ -324,18 +516,34 @@ int run_fft(const FftOptions& options) {
 
 void add_bench_fft(CLI::App& bench, Action& action) {
   const auto options = std::make_shared<FftOptions>();
-  CLI::App* command = bench.add_subcommand("fft", "time whole transforms, per gather algorithm");
+  CLI::App* command = bench.add_subcommand("fft", "time whole transforms, per engine and gather algorithm");
   command->add_option("--vectors", options->vectors, "transforms per algorithm")
       ->check(CLI::Range(1, 10000000))
       ->capture_default_str();
-  command->add_option("--length", options->length, "complex samples per vector")
+  command->add_option("--length", options->length, "samples per vector")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_option("--precision", options->precision, "float or double")->capture_default_str();
-  command->add_option("--scatter", options->scatter, "algorithm of the scatter")->capture_default_str();
-  command->add_option("--gathers", options->gathers, "algorithms of the gather, which take turns")
-      ->delimiter(',')
+  command->add_flag("--real", options->real, "real samples instead of complex ones");
+  auto* engines =
+      command
+          ->add_option("--engines", options->engines,
+                       "dif (one vector at a time), stream (the same, overlapped), farm (whole vectors to "
+                       "whoever is free), mpi-sequential (MPI_Scatter, FFTW, MPI_Gather), fftw (one process; "
+                       "always there); they take turns")
+          ->delimiter(',')
+          ->capture_default_str();
+  command
+      ->add_option("--depth", options->depth,
+                   "vectors under way in engine stream; 0: as many as transform has")
+      ->check(CLI::Range(0, 1000))
       ->capture_default_str();
+  command->add_option("--scatter", options->scatter, "algorithm of the scatter")->capture_default_str();
+  auto* gathers = command
+                      ->add_option("--gathers", options->gathers,
+                                   "algorithms of the gather, which take turns; with --engines: auto")
+                      ->delimiter(',')
+                      ->capture_default_str();
   command->add_option("--block", options->block, "vectors per turn")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
@@ -345,10 +553,15 @@ void add_bench_fft(CLI::App& bench, Action& action) {
       "Examples:\n"
       "  mpirun -n 4 papfft bench fft --vectors 1000 --length 131072 --gathers mpi,ls,bsls,bsbn --json "
       "fft.json\n"
-      "Wire bound: what the root's link needs for all blocks out and back; efficiency: wire bound / time per "
-      "vector.\n"
+      "  mpirun -n 4 papfft bench fft --engines dif,stream,mpi-sequential --length 262144 --vectors 200\n"
+      "Wire bound: what the root's link needs for all blocks out and back, one after the other or (stream) "
+      "at the "
+      "same time; efficiency: wire bound / time per vector.\n"
       "Exit codes: 0 ok, 64 usage, 70 wrong spectrum, 73 cannot write, 74 communication.");
-  command->callback([&action, options] { action = [options] { return run_fft(*options); }; });
+  command->callback([&action, options, engines, gathers] {
+    if (engines->count() > 0 && gathers->count() == 0) options->gathers = {"auto"};
+    action = [options] { return run_fft(*options); };
+  });
 }
 
 }  // namespace papfft::app

@@ -275,23 +275,8 @@ class ConvolveJob {
     const std::span<const Sample> all(samples);
     const std::optional<std::size_t> rows =
         two_dimensional_ ? std::optional<std::size_t>(plan_.rows) : std::nullopt;
-    switch (io::format_of(path)) {
-      case io::OutputFormat::npy:
-        io::write_npy<Sample>(path, all, rows);
-        return;
-      case io::OutputFormat::raw:
-        io::write_raw<Sample>(path, all);
-        return;
-      case io::OutputFormat::csv: {
-        const std::vector<double> values = axis();
-        io::write_csv<Sample>(path, all, io::CsvAxis{rate_hz_ > 0 ? "time_s" : "sample", values}, rows);
-        return;
-      }
-      case io::OutputFormat::png:
-      case io::OutputFormat::svg:
-        draw(path, all);
-        return;
-    }
+    if (io::is_picture(path)) return draw(path, all);
+    io::write_numbers(path, all, rows, rate_hz_ > 0 ? "time_s" : "sample", [&] { return axis(); });
   }
 
   template <typename Sample>

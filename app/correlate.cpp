@@ -46,8 +46,7 @@ class CorrelateJob {
   }
 
   void write_as(const std::string& path) const {
-    const io::OutputFormat format = io::format_of(path);
-    if (format == io::OutputFormat::png || format == io::OutputFormat::svg) {
+    if (io::is_picture(path)) {
       draw(path);
     } else if (options_.coherence) {
       run_.write_numbers(path, run_.coherence());

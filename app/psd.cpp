@@ -29,8 +29,7 @@ class PsdJob {
 
  private:
   void write_as(const std::string& path) const {
-    const io::OutputFormat format = io::format_of(path);
-    if (format != io::OutputFormat::png && format != io::OutputFormat::svg) {
+    if (!io::is_picture(path)) {
       run_.write_numbers(path, run_.power());
       return;
     }

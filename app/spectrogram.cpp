@@ -212,25 +212,9 @@ class SpectrogramJob {
   }
 
   void write_as(const std::string& path) {
-    const std::span<const T> all(values_);
-    switch (io::format_of(path)) {
-      case io::OutputFormat::npy:
-        io::write_npy<T>(path, all, plan_.frames);
-        return;
-      case io::OutputFormat::raw:
-        io::write_raw<T>(path, all);
-        return;
-      case io::OutputFormat::csv: {
-        const std::vector<double> axis = frequencies_hz();
-        io::write_csv<T>(path, all, io::CsvAxis{knows_rate_ ? "frequency_hz" : "cycles_per_sample", axis},
-                         plan_.frames);
-        return;
-      }
-      case io::OutputFormat::png:
-      case io::OutputFormat::svg:
-        draw(path);
-        return;
-    }
+    if (io::is_picture(path)) return draw(path);
+    io::write_numbers(path, std::span<const T>(values_), plan_.frames,
+                      knows_rate_ ? "frequency_hz" : "cycles_per_sample", [&] { return frequencies_hz(); });
   }
 
   void draw(const std::string& path) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// papfft transform: the spectrum of a recording, one vector shared by all ranks.
+// papfft transform: the spectra of a recording or of many vectors, shared by all ranks.
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -11,7 +11,11 @@
 #include "app/arrivals.hpp"
 #include "app/command.hpp"
 #include "app/sample_job.hpp"
+#include "app/stop_request.hpp"
+#include "comm/select/select.hpp"
+#include "fft/farm_fft.hpp"
 #include "fft/parallel_fft.hpp"
+#include "fft/stream_fft.hpp"
 
 namespace papfft::app {
 
@@ -28,14 +32,25 @@ struct TransformOptions {
   std::string engine = "auto";
 };
 
+/// How vectors are shared.
+enum class Engine : std::int32_t { fftw, dif, stream, farm };
+constexpr const char* kEngines[] = {"fftw", "dif", "stream", "farm"};
+
+/// Planning by arrivals and beginning early need calls in turn; MPI's own collectives cannot be started without waiting.
+bool can_overlap(comm::Operation operation, const std::string& name) {
+  if (name == "auto") return true;
+  const comm::Choice choice = comm::choose(operation, name, 2, 0, false);
+  return choice.algorithm != nullptr && !choice.background && !choice.algorithm->uses_arrival;
+}
+
 /// What the root finds out and every rank must know. Without padding: it is sent as bytes.
 struct Plan {
   std::uint64_t length = 0;  ///< N
   std::uint64_t rows = 1;
-  std::int32_t real_in = 0;     ///< real samples come in (forward)
-  std::int32_t real_out = 0;    ///< real samples go out (inverse)
-  std::int32_t split_real = 0;  ///< shared at half the cost; else as complex vectors
-  std::int32_t shared = 0;      ///< engine dif; else the root computes alone
+  std::int32_t real_in = 0;      ///< real samples come in (forward)
+  std::int32_t real_out = 0;     ///< real samples go out (inverse)
+  std::int32_t split_real = 0;   ///< shared at half the cost; else as complex vectors
+  Engine engine = Engine::fftw;  ///< fftw: the root computes alone
 };
 
 std::string lengths_that_work(std::uint64_t length, bool real, int ranks) {
@@ -64,9 +79,11 @@ class TransformJob {
     transform();
     const double compute_s = largest_at_root(job_, times_.compute_s, options_.job.reduce);
     job_.at_root([&] {
+      if (plan_.rows == 0) return;  // stopped before the first was done
       finish_report(compute_s);
       write();
     });
+    if (job_.from_root(stopped_) != 0) throw Quit{kStopped};
   }
 
  private:
@@ -131,19 +148,37 @@ class TransformJob {
   }
 
   void choose_engine(const std::string& name) {
-    if (options_.engine == "fftw" || (options_.engine == "auto" && job_.size() == 1)) return;
     const bool real = plan_.real_in != 0 || plan_.real_out != 0;
-    plan_.split_real = real && fft::can_share(plan_.length, true, job_.size()) ? 1 : 0;
-    if (plan_.split_real == 0 && !fft::can_share(plan_.length, false, job_.size())) {
-      throw UsageError(
-          fmt::format("{}: a vector of {} samples cannot be shared by {} ranks; what would work: {}", name,
-                      plan_.length, job_.size(), lengths_that_work(plan_.length, real, job_.size())));
+    const bool real_split = real && fft::can_share(plan_.length, true, job_.size());
+    const bool can_split = real_split || fft::can_share(plan_.length, false, job_.size());
+    const auto use = [this](Engine engine, const char* why) {
+      plan_.engine = engine;
+      why_ = why;
+    };
+    const std::string& asked = options_.engine;
+    if (asked != "auto") {
+      const auto* found = std::ranges::find(kEngines, asked);
+      use(static_cast<Engine>(found - std::begin(kEngines)), "as asked");
+    } else if (job_.size() == 1) {
+      use(Engine::fftw, "there is one rank alone");
+    } else if (plan_.rows == 1) {
+      use(Engine::dif, "there is one vector");
+    } else if (!can_split) {
+      use(Engine::farm, "the ranks do not divide the length");
+    } else if (can_overlap(comm::Operation::scatter, options_.job.scatter) &&
+               can_overlap(comm::Operation::gather, options_.job.gather)) {
+      use(Engine::stream, "there are several vectors");
+    } else {
+      use(Engine::dif, "the named algorithms need one call after another");
     }
-    plan_.shared = 1;
+    plan_.split_real = real_split && plan_.engine != Engine::fftw ? 1 : 0;
+    if (can_split || plan_.engine == Engine::fftw || plan_.engine == Engine::farm) return;
+    throw UsageError(
+        fmt::format("{}: a vector of {} samples cannot be shared by {} ranks; what would work: {}", name,
+                    plan_.length, job_.size(), lengths_that_work(plan_.length, real, job_.size())));
   }
 
   void transform() {
-    const bool complex_path = plan_.split_real == 0;
     if (job_.is_root()) {
       if (plan_.real_out != 0) {
         out_.real.resize(plan_.rows * row_out());
@@ -152,20 +187,42 @@ class TransformJob {
       }
     }
     Progress progress = options_.job.make_progress(job_.is_root(), "transform");
-    ArrivalAware arrivals(job_, options_.job, plan_.shared != 0 ? plan_.rows : 0);
-    if (plan_.shared == 0) {
-      if (job_.is_root()) compute_alone(progress, arrivals.watch());
-      return;
+    const bool overlaps = plan_.engine == Engine::stream;
+    const bool moves = overlaps || plan_.engine == Engine::dif;
+    ArrivalAware arrivals(job_, options_.job, moves ? plan_.rows : 0,
+                          {comm::Operation::scatter, comm::Operation::gather}, overlaps);
+    switch (plan_.engine) {
+      case Engine::fftw:
+        if (job_.is_root()) compute_alone(progress, arrivals.watch());
+        return;
+      case Engine::dif:
+        each_vector(progress, arrivals);
+        report_.arrivals = arrivals.finish();
+        return;
+      case Engine::stream:
+        overlapped<fft::StreamFft<T>>(progress, arrivals, plan_.split_real != 0);
+        break;
+      case Engine::farm:
+        overlapped<fft::FarmFft<T>>(progress, arrivals, plan_.real_in != 0 || plan_.real_out != 0);
+        break;
     }
-    fft::ParallelFft<T> parallel(arrivals.comm(), {.length = plan_.length,
-                                                   .direction = direction(),
-                                                   .real = plan_.split_real != 0,
-                                                   .scatter = options_.job.scatter,
-                                                   .gather = options_.job.gather,
-                                                   .rigor = fft::Rigor::tuned});
+    (void)arrivals.finish();
+  }
+
+  [[nodiscard]] fft::ParallelPlan shared_plan(bool real) const {
+    return {.length = plan_.length,
+            .direction = direction(),
+            .real = real,
+            .scatter = options_.job.scatter,
+            .gather = options_.job.gather,
+            .rigor = fft::Rigor::tuned};
+  }
+
+  void each_vector(Progress& progress, ArrivalAware& arrivals) {
+    fft::ParallelFft<T> parallel(arrivals.comm(), shared_plan(plan_.split_real != 0));
     parallel.observe(&arrivals.watch());
     for (std::uint64_t row = 0; row < plan_.rows; ++row) {
-      if (complex_path) {
+      if (plan_.split_real == 0) {
         through_complex(row, [&](const Complex* in, Complex* out) { parallel.execute(in, out); });
       } else if (plan_.real_out != 0) {
         parallel.execute(at(in_.complex, row * row_in()), at(out_.real, row * row_out()));
@@ -175,7 +232,55 @@ class TransformJob {
       progress.show(row + 1, plan_.rows);
     }
     times_ = parallel.times();
-    report_.arrivals = arrivals.finish();
+  }
+
+  /// Many vectors, several under way. SIGUSR1 ends it after those.
+  template <typename Stream>
+  void overlapped(Progress& progress, ArrivalAware& arrivals, bool real) {
+    const StopRequest stop;
+    Stream stream(arrivals.comm(), shared_plan(real));
+    stream.observe(&arrivals.watch());
+    std::uint64_t given = 0;
+    std::uint64_t done = 0;
+    const auto run = [&]<typename In, typename Out>(auto in_of, auto take) {
+      stream.run(typename fft::StreamFft<T>::template Source<In>([&]() -> fft::Offer<In> {
+                   if (given == plan_.rows || stop.asked()) return fft::Offer<In>::end();
+                   return fft::Offer<In>::of(in_of(given++));
+                 }),
+                 typename fft::StreamFft<T>::template Sink<Out>([&](const Out* result) {
+                   take(done++, result);
+                   progress.show(done, plan_.rows);
+                 }));
+    };
+    if (real && plan_.real_out != 0) {
+      run.template operator()<Complex, T>(
+          [&](std::uint64_t row) { return at(in_.complex, row * row_in()); },
+          [&](std::uint64_t row, const T* x) { std::copy_n(x, row_out(), at(out_.real, row * row_out())); });
+    } else if (real) {
+      run.template operator()<T, Complex>([&](std::uint64_t row) { return at(in_.real, row * row_in()); },
+                                          [&](std::uint64_t row, const Complex* x) {
+                                            std::copy_n(x, row_out(), at(out_.complex, row * row_out()));
+                                          });
+    } else {
+      std::vector<Complex> in(job_.is_root() ? plan_.length : 0);
+      run.template operator()<Complex, Complex>(
+          [&](std::uint64_t row) { return complex_row(row, in); },
+          [&](std::uint64_t row, const Complex* x) { take_complex(row, x); });
+    }
+    times_ = stream.times();
+    if (job_.is_root() && done < plan_.rows) stop_at(done);
+  }
+
+  void stop_at(std::uint64_t rows) {
+    fmt::print(stderr, "papfft: stopped by SIGUSR1 after {} of {} vectors; the output holds these\n", rows,
+               plan_.rows);
+    plan_.rows = rows;
+    if (plan_.real_out != 0) {
+      out_.real.resize(rows * row_out());
+    } else {
+      out_.complex.resize(rows * row_out());
+    }
+    stopped_ = 1;
   }
 
   template <typename Sample>
@@ -194,28 +299,34 @@ class TransformJob {
       execute(at(in_.complex, row * row_in()), at(out_.complex, row * row_out()));
       return;
     }
-    std::vector<Complex> in;
-    std::vector<Complex> out;
-    if (job_.is_root()) {
-      in.resize(plan_.length);
-      out.resize(plan_.length);
-      if (plan_.real_in != 0) {
-        std::copy_n(in_.real.data() + row * row_in(), plan_.length, in.begin());
-      } else {  // the other half of the spectrum is the conjugate of this one
-        const Complex* half = in_.complex.data() + row * row_in();
-        std::copy_n(half, bins(), in.begin());
-        for (std::uint64_t k = bins(); k < plan_.length; ++k) in[k] = std::conj(half[plan_.length - k]);
-        in[0] = in[0].real();
-        if (plan_.length % 2 == 0) in[bins() - 1] = in[bins() - 1].real();
-      }
-    }
-    execute(in.data(), out.data());
-    if (!job_.is_root()) return;
+    std::vector<Complex> in(job_.is_root() ? plan_.length : 0);
+    std::vector<Complex> out(in.size());
+    execute(job_.is_root() ? complex_row(row, in) : nullptr, out.data());
+    if (job_.is_root()) take_complex(row, out.data());
+  }
+
+  /// At the root. @param room  for what must be made complex
+  const Complex* complex_row(std::uint64_t row, std::vector<Complex>& room) {
+    if (plan_.real_in == 0 && plan_.real_out == 0) return in_.complex.data() + row * row_in();
     if (plan_.real_in != 0) {
-      std::copy_n(out.begin(), bins(), out_.complex.begin() + static_cast<std::ptrdiff_t>(row * row_out()));
+      std::copy_n(in_.real.data() + row * row_in(), plan_.length, room.begin());
+      return room.data();
+    }
+    // The other half of the spectrum is the conjugate of this one.
+    const Complex* half = in_.complex.data() + row * row_in();
+    std::copy_n(half, bins(), room.begin());
+    for (std::uint64_t k = bins(); k < plan_.length; ++k) room[k] = std::conj(half[plan_.length - k]);
+    room[0] = room[0].real();
+    if (plan_.length % 2 == 0) room[bins() - 1] = room[bins() - 1].real();
+    return room.data();
+  }
+
+  void take_complex(std::uint64_t row, const Complex* result) {
+    if (plan_.real_out == 0) {
+      std::copy_n(result, row_out(), out_.complex.data() + row * row_out());
     } else {
-      std::ranges::transform(out, out_.real.begin() + static_cast<std::ptrdiff_t>(row * row_out()),
-                             [](const Complex& z) { return z.real(); });
+      std::transform(result, result + plan_.length, out_.real.data() + row * row_out(),
+                     [](const Complex& z) { return z.real(); });
     }
   }
 
@@ -268,10 +379,13 @@ class TransformJob {
     report_.ranks = job_.size();
     report_.threads = omp_get_max_threads();
     const bool real = plan_.real_in != 0 || plan_.real_out != 0;
+    const char* engine = kEngines[static_cast<int>(plan_.engine)];
+    const bool split = plan_.engine == Engine::dif || plan_.engine == Engine::stream;
     const std::string how =
-        plan_.shared != 0
-            ? fmt::format("dif, scatter {}, gather {}", options_.job.scatter, options_.job.gather)
-            : fmt::format("one process, engine {}", fft::to_string(local_engine_));
+        fmt::format("{} ({}){}", engine, why_,
+                    split ? fmt::format(", scatter {}, gather {}", options_.job.scatter, options_.job.gather)
+                    : plan_.engine == Engine::fftw ? fmt::format(", kernel {}", fft::to_string(local_engine_))
+                                                   : "");
     report_.summary = fmt::format(
         "{} transform of {} {} vector{} of {} samples, {} precision, {} rank{} with {} thread{}: {}",
         options_.inverse ? "inverse" : "forward", plan_.rows, real ? "real" : "complex",
@@ -282,10 +396,11 @@ class TransformJob {
                         {"real", real},
                         {"inverse", options_.inverse},
                         {"precision", options_.io.precision},
-                        {"engine", plan_.shared != 0 ? "dif" : fft::to_string(local_engine_)},
+                        {"engine", engine},
+                        {"engine_because", why_},
                         {"scatter", options_.job.scatter},
                         {"gather", options_.job.gather}};
-    if (plan_.shared == 0) return;
+    if (plan_.engine == Engine::fftw) return;
     auto& phases = report_.phases_s;
     phases.emplace_back("split", times_.split_s);
     phases.emplace_back("scatter", times_.scatter_s);
@@ -333,25 +448,10 @@ class TransformJob {
     const std::span<const Sample> all(samples);
     const bool matrix = two_dimensional_ || options_.batch;
     const std::optional<std::size_t> rows = matrix ? std::optional<std::size_t>(plan_.rows) : std::nullopt;
-    switch (io::format_of(path)) {
-      case io::OutputFormat::npy:
-        io::write_npy<Sample>(path, all, rows);
-        return;
-      case io::OutputFormat::raw:
-        io::write_raw<Sample>(path, all);
-        return;
-      case io::OutputFormat::csv: {
-        const std::vector<double> values = axis();
-        const char* name =
-            options_.inverse ? (rate_hz_ > 0 ? "time_s" : "sample") : (rate_hz_ > 0 ? "frequency_hz" : "bin");
-        io::write_csv<Sample>(path, all, io::CsvAxis{name, values}, rows);
-        return;
-      }
-      case io::OutputFormat::png:
-      case io::OutputFormat::svg:
-        draw(path, all);
-        return;
-    }
+    if (io::is_picture(path)) return draw(path, all);
+    const char* axis_name =
+        options_.inverse ? (rate_hz_ > 0 ? "time_s" : "sample") : (rate_hz_ > 0 ? "frequency_hz" : "bin");
+    io::write_numbers(path, all, rows, axis_name, [&] { return axis(); });
   }
 
   template <typename Sample>
@@ -390,6 +490,8 @@ class TransformJob {
   const TransformOptions& options_;
   Plan plan_;
   RunReport report_;
+  const char* why_ = "";  // this engine
+  std::int32_t stopped_ = 0;
   fft::PhaseTimes times_;
   fft::Engine local_engine_ = fft::Engine::fftw;
   double rate_hz_ = 0;
@@ -399,8 +501,8 @@ class TransformJob {
 };
 
 int run_transform(const TransformOptions& options) {
-  if (options.engine != "auto" && options.engine != "dif" && options.engine != "fftw") {
-    throw UsageError("no engine '" + options.engine + "'; known: auto, dif, fftw");
+  if (options.engine != "auto" && std::ranges::find(kEngines, options.engine) == std::end(kEngines)) {
+    throw UsageError("no engine '" + options.engine + "'; known: auto, dif, stream, farm, fftw");
   }
   if (options.full && (options.inverse || options.real))
     throw UsageError("--full is for forward transforms without --real");
@@ -424,8 +526,10 @@ void add_transform(CLI::App& app, Action& action) {
   command->add_flag("--batch", options->batch,
                     "the input is many vectors of --length N samples, one after another");
   command
-      ->add_option("--engine", options->engine,
-                   "auto, dif (one vector shared by all ranks) or fftw (rank 0 alone, by FFTW)")
+      ->add_option(
+          "--engine", options->engine,
+          "auto, dif (each vector shared by all ranks), stream (the same, several vectors under way), farm "
+          "(whole vectors to whoever is free) or fftw (rank 0 alone)")
       ->envname("PAPFFT_ENGINE")
       ->capture_default_str();
   options->job.declare(*command);
@@ -438,7 +542,10 @@ void add_transform(CLI::App& app, Action& action) {
       "uniform:20ms --stats\n"
       "  papfft transform spectrum.npy --inverse --real -o samples.npy\n"
       "Real samples give the N/2+1 bins of numpy.fft.rfft, complex ones the N bins of numpy.fft.fft.\n"
-      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication.");
+      "SIGUSR1 stops engines stream and farm: the vectors under way are finished and written.\n"
+      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 stopped "
+      "by "
+      "SIGUSR1.");
   command->callback([&action, options] { action = [options] { return run_transform(*options); }; });
 }
 

@@ -158,20 +158,9 @@ void WelchRun<T>::write_numbers(const std::string& path, const std::vector<Value
   std::vector<Out> out;
   out.reserve(values.size());
   for (const Value& value : values) out.push_back(static_cast<Out>(value));
-  const std::span<const Out> all(out);
-  const std::optional<std::size_t> rows =
-      has_rows_ ? std::optional<std::size_t>(values.size() / bins()) : std::nullopt;
-  switch (io::format_of(path)) {
-    case io::OutputFormat::npy:
-      io::write_npy<Out>(path, all, rows);
-      return;
-    case io::OutputFormat::csv:
-      io::write_csv<Out>(path, all, io::CsvAxis{knows_rate_ ? "frequency_hz" : "cycles_per_sample", bins_hz_},
-                         rows);
-      return;
-    default:
-      io::write_raw<Out>(path, all);
-  }
+  io::write_numbers(path, std::span<const Out>(out),
+                    has_rows_ ? std::optional<std::size_t>(values.size() / bins()) : std::nullopt,
+                    knows_rate_ ? "frequency_hz" : "cycles_per_sample", [&] { return bins_hz_; });
 }
 
 }  // namespace papfft::app

@@ -56,6 +56,11 @@ OutputFormat format_of(const std::string& path) {
   throw OutputError(path, fmt::format("its extension does not name a format; known are {}", known));
 }
 
+bool is_picture(const std::string& path) {
+  const OutputFormat format = format_of(path);
+  return format == OutputFormat::png || format == OutputFormat::svg;
+}
+
 template <typename Sample>
 void write_samples(AtomicFile& file, std::span<const Sample> samples, bool big_endian) {
   if (big_endian == sample_type_of<Sample>().big_endian) {
@@ -120,11 +125,32 @@ void write_csv(const std::string& path, std::span<const Sample> samples, const s
   file.commit();
 }
 
-#define PAPFFT_INSTANTIATE(Sample)                                                                    \
-  template void write_npy(const std::string&, std::span<const Sample>, std::optional<std::size_t>);   \
-  template void write_raw(const std::string&, std::span<const Sample>, bool);                         \
-  template void write_csv(const std::string&, std::span<const Sample>, const std::optional<CsvAxis>&, \
-                          std::optional<std::size_t>);                                                \
+template <typename Sample>
+void write_numbers(const std::string& path, std::span<const Sample> samples, std::optional<std::size_t> rows,
+                   const std::string& axis_name, const std::function<std::vector<double>()>& axis_values) {
+  switch (format_of(path)) {
+    case OutputFormat::npy:
+      return write_npy<Sample>(path, samples, rows);
+    case OutputFormat::raw:
+      return write_raw<Sample>(path, samples);
+    case OutputFormat::csv: {
+      const std::vector<double> values = axis_values();
+      return write_csv<Sample>(path, samples, CsvAxis{axis_name, values}, rows);
+    }
+    case OutputFormat::png:
+    case OutputFormat::svg:
+      break;
+  }
+  throw std::invalid_argument(path + ": a picture holds no numbers");
+}
+
+#define PAPFFT_INSTANTIATE(Sample)                                                                     \
+  template void write_npy(const std::string&, std::span<const Sample>, std::optional<std::size_t>);    \
+  template void write_raw(const std::string&, std::span<const Sample>, bool);                          \
+  template void write_csv(const std::string&, std::span<const Sample>, const std::optional<CsvAxis>&,  \
+                          std::optional<std::size_t>);                                                 \
+  template void write_numbers(const std::string&, std::span<const Sample>, std::optional<std::size_t>, \
+                              const std::string&, const std::function<std::vector<double>()>&);        \
   template void write_samples(AtomicFile&, std::span<const Sample>, bool);
 PAPFFT_INSTANTIATE(float)
 PAPFFT_INSTANTIATE(double)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "app/io/atomic_file.hpp"
 #include "app/io/sample_type.hpp"
@@ -16,6 +18,8 @@ enum class OutputFormat { npy, raw, csv, png, svg };
 /// have none of these are npy.
 /// @throws OutputError listing the known extensions.
 [[nodiscard]] OutputFormat format_of(const std::string& path);
+/// @throws as format_of()
+[[nodiscard]] bool is_picture(const std::string& path);
 
 /// In each of these: Sample is float, double or std::complex of either. `rows`: so many rows of equal length, one after
 /// another; nothing: one-dimensional. The file appears only when complete (AtomicFile).
@@ -42,6 +46,13 @@ struct CsvAxis {
 template <typename Sample>
 void write_csv(const std::string& path, std::span<const Sample> samples,
                const std::optional<CsvAxis>& axis = {}, std::optional<std::size_t> rows = {});
+
+/// As numbers, by the extension: write_npy(), write_raw() or write_csv().
+/// @param axis_values  asked for a table alone
+/// @throws std::invalid_argument  the name is a picture's
+template <typename Sample>
+void write_numbers(const std::string& path, std::span<const Sample> samples, std::optional<std::size_t> rows,
+                   const std::string& axis_name, const std::function<std::vector<double>()>& axis_values);
 
 /// Appends samples as they lie in .npy (in this machine's byte order) and raw files, for results that come in pieces.
 template <typename Sample>

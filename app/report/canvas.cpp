@@ -46,6 +46,33 @@ std::string clean_text(std::string_view bytes) {
   return clean;
 }
 
+std::string escaped_markup(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
 void Canvas::line(Point from, Point to, const Stroke& stroke) {
   polyline(std::array<Point, 2>{from, to}, stroke);
 }

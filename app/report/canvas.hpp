@@ -116,4 +116,7 @@ class Canvas {
 /// Bytes of any origin as UTF-8 that XML and font engines accept: no control characters, no broken sequences.
 [[nodiscard]] std::string clean_text(std::string_view bytes);
 
+/// & < > " ' as entities of XML and HTML.
+[[nodiscard]] std::string escaped_markup(std::string_view text);
+
 }  // namespace papfft::app::report

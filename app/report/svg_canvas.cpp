@@ -11,30 +11,6 @@
 namespace papfft::app::report {
 namespace {
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 std::string hex(Rgb color) { return fmt::format("#{:02x}{:02x}{:02x}", color.r, color.g, color.b); }
 
 /// A hundredth of a pixel is below what anyone sees; trailing zeros would be a third of the file.
@@ -82,8 +58,8 @@ SvgCanvas::SvgCanvas(const PictureSize& size, std::string_view title, std::strin
       "role=\"img\" "
       "font-family=\"DejaVu Sans, Verdana, sans-serif\" stroke-linejoin=\"round\">\n"
       "<title>{2}</title>\n<desc>{3}</desc>\n<rect width=\"{0}\" height=\"{1}\" fill=\"{4}\"/>\n",
-      size.width_px, size.height_px, escaped(clean_text(title)), escaped(clean_text(description)),
-      hex(kWhite));
+      size.width_px, size.height_px, escaped_markup(clean_text(title)),
+      escaped_markup(clean_text(description)), hex(kWhite));
 }
 
 void SvgCanvas::draw_polyline(std::span<const Point> points, const Stroke& stroke) {
@@ -133,7 +109,7 @@ void SvgCanvas::draw_text(Point at, std::string_view text, const TextStyle& styl
                  style.rotation_deg != 0
                      ? fmt::format(" transform=\"rotate({} {} {})\"", number(style.rotation_deg), x, y)
                      : "",
-                 escaped(text));
+                 escaped_markup(text));
 }
 
 std::string SvgCanvas::finish() {

@@ -57,9 +57,10 @@ Collectives::Impl::Impl(Transport& transport_in, const Options& options_in)
       options(options_in),
       window{options.sends_in_flight, options.receives_in_flight},
       credits(options.credits),
-      crowded(transport.ranks_on_host() > available_cores()) {}
+      crowded(transport.ranks_on_host() > available_cores()),
+      pending(options.credits) {}
 
-PlannedCall Collectives::Impl::plan(const CallArguments& a) const {
+PlannedCall Collectives::Impl::plan(const CallArguments& a, bool waits) const {
   const bool ordered = a.reducer != nullptr && !a.reducer->commutative();
   if (a.root < 0 || a.root >= transport.size()) {
     throw std::invalid_argument(std::string(to_string(a.operation)) + ": no rank " + std::to_string(a.root) +
@@ -82,7 +83,7 @@ PlannedCall Collectives::Impl::plan(const CallArguments& a) const {
                     .ordered = ordered ? 1 : 0},
       .choice = choose(a.operation, a.algorithm, transport.size(), mean_bytes, ordered, one_host)};
   // Within the MPI library nobody can tell who is stuck.
-  if (stock && options.stuck_after.count() == 0 && a.algorithm == "auto" && stock_serves(a) &&
+  if (stock && waits && options.stuck_after.count() == 0 && a.algorithm == "auto" && stock_serves(a) &&
       prefers_stock(a.operation, mean_bytes)) {
     plan.choice = {};
   }
@@ -309,28 +310,39 @@ void Collectives::gather_bytes(std::span<const std::byte> send, std::span<std::b
   call(gather_arguments(send, recv, element_bytes, root, algorithm));
 }
 
+CallArguments Collectives::bcast_arguments(std::span<std::byte> data, std::size_t element_bytes, int root,
+                                           std::string_view algorithm) {
+  return {.operation = Operation::bcast,
+          .bytes = data.size(),
+          .element_bytes = element_bytes,
+          .root = root,
+          .algorithm = algorithm,
+          .send = data,
+          .recv = data};
+}
+
+CallArguments Collectives::reduce_arguments(std::span<const std::byte> send, std::span<std::byte> recv,
+                                            const Reducer& reducer, int root,
+                                            std::string_view algorithm) const {
+  if (rank() == root) require_size("reduce", recv.size(), send.size());
+  return {.operation = Operation::reduce,
+          .bytes = send.size(),
+          .element_bytes = reducer.element_bytes(),
+          .root = root,
+          .algorithm = algorithm,
+          .send = send,
+          .recv = recv,
+          .reducer = &reducer};
+}
+
 void Collectives::bcast_bytes(std::span<std::byte> data, std::size_t element_bytes, int root,
                               std::string_view algorithm) {
-  call({.operation = Operation::bcast,
-        .bytes = data.size(),
-        .element_bytes = element_bytes,
-        .root = root,
-        .algorithm = algorithm,
-        .send = data,
-        .recv = data});
+  call(bcast_arguments(data, element_bytes, root, algorithm));
 }
 
 void Collectives::reduce_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
                                const Reducer& reducer, int root, std::string_view algorithm) {
-  if (rank() == root) require_size("reduce", recv.size(), send.size());
-  call({.operation = Operation::reduce,
-        .bytes = send.size(),
-        .element_bytes = reducer.element_bytes(),
-        .root = root,
-        .algorithm = algorithm,
-        .send = send,
-        .recv = recv,
-        .reducer = &reducer});
+  call(reduce_arguments(send, recv, reducer, root, algorithm));
 }
 
 void Collectives::allgather_bytes(std::span<const std::byte> send, std::span<std::byte> recv,

@@ -3,10 +3,12 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "comm/exec/execution.hpp"
 #include "comm/exec/layout.hpp"
+#include "comm/exec/pending_calls.hpp"
 #include "comm/exec/wait.hpp"
 #include "comm/schedule/registry.hpp"
 #include "comm/select/select.hpp"
@@ -38,9 +40,16 @@ enum class CallKind : std::uint32_t {
   started    ///< by a handle
 };
 
+inline constexpr std::uint32_t kCallKinds = 3;
+
 /// @return  what Execution wants as instance
 [[nodiscard]] inline std::uint32_t instance_of(std::uint32_t call, CallKind kind) {
-  return 3 * call + static_cast<std::uint32_t>(kind);
+  return (kCallKinds + kOperationCount) * call + static_cast<std::uint32_t>(kind);
+}
+
+/// Of the call with number `call` among the pending ones of an operation.
+[[nodiscard]] inline std::uint32_t instance_of_pending(std::uint32_t call, Operation operation) {
+  return (kCallKinds + kOperationCount) * call + kCallKinds + static_cast<std::uint32_t>(operation);
 }
 
 /// What a call comes down to, before there are buffers.
@@ -55,8 +64,9 @@ struct PlannedCall {
 struct Collectives::Impl {
   Impl(Transport& transport, const Options& options);
 
+  /// @param waits  the caller waits for its end, so that "auto" may leave it to the MPI library
   /// @throws std::invalid_argument  no such root or algorithm
-  [[nodiscard]] PlannedCall plan(const CallArguments& arguments) const;
+  [[nodiscard]] PlannedCall plan(const CallArguments& arguments, bool waits = true) const;
   /// How long a segment takes to be sent and combined, by the link model.
   [[nodiscard]] std::int64_t round_ns(const PlannedCall& plan) const;
   /// The arrivals that a call shall be planned by: "auto" plans by none that may be too far off.
@@ -74,19 +84,32 @@ struct Collectives::Impl {
            const Reducer* reducer);
   /// Steps an execution that has arrived until it is done. @throws StuckError and what step() throws
   void finish(Execution& execution, const CallSignature& signature);
-  /// Calls step(), which says whether anything happened, until done(). @throws StuckError with what() after a time
-  /// without progress
+  /// Calls step(), which says whether anything happened, until done(). Moves pending calls on, too.
+  /// @param idle_is_fine  never stuck
+  /// @throws StuckError  with what() after a time without progress
   template <typename Step, typename Done, typename What>
-  void wait(Step step, Done done, What what) {
+  void wait(Step step, Done done, What what, bool idle_is_fine = false) {
     Waiter waiter(options.wait, options.longest_nap, crowded);
+    const PendingCalls::Watch watch(pending);
+    std::uint64_t before = pending.progress();
     while (!done()) {
-      if (step()) {
+      const bool any = step();
+      pending.step();
+      const std::uint64_t now = pending.progress();  // also by another thread
+      if (std::exchange(before, now) != now || any) {
         waiter.progressed();
         continue;
       }
       waiter.pause();
-      if (options.stuck_after.count() > 0 && waiter.idle_for() > options.stuck_after) throw_stuck(what());
+      if (!idle_is_fine && options.stuck_after.count() > 0 && waiter.idle_for() > options.stuck_after) {
+        throw_stuck(what());
+      }
     }
+  }
+
+  /// For throw_stuck.
+  [[nodiscard]] std::string waits_for_pending() const {
+    return "rank " + std::to_string(transport.rank()) + " waits for " + pending.waits_for();
   }
 
   /// A collective of our own, by a fixed algorithm, on bytes.
@@ -104,6 +127,8 @@ struct Collectives::Impl {
   bool stock = false;       // stock_call works
   bool background = false;  // there is somebody to run what comes before a call
   std::uint32_t calls = 0;
+  std::array<std::uint32_t, kOperationCount> pending_calls{};  // started so far
+  PendingCalls pending;
   CallStatistics last;
 };
 

@@ -41,6 +41,21 @@ void require_same(const Reducer& kept, const Reducer& given) {
 
 }  // namespace
 
+/// What has been started and not waited for. It keeps away while the caller polls by itself.
+class PendingProgress final : public BackgroundTask {
+ public:
+  explicit PendingProgress(PendingCalls& calls) : calls_(calls) {}
+  bool step() override { return calls_.step(); }
+  [[nodiscard]] Clock::time_point due() const override {
+    if (calls_.empty()) return Clock::time_point::max();
+    return calls_.is_watched() ? Clock::now() + kLazy : Clock::now();
+  }
+
+ private:
+  static constexpr auto kLazy = milliseconds(1);
+  PendingCalls& calls_;
+};
+
 /// The expected next call, run as far as it goes before its caller comes.
 class EarlyRun final : public BackgroundTask {
  public:
@@ -121,7 +136,7 @@ struct PersistentCall::Body {
 };
 
 struct Session::State {
-  State(Transport& transport, const SessionOptions& options_in)
+  State(Transport& transport, const SessionOptions& options_in, PendingCalls& pending)
       : options(options_in),
         clock(transport,
               options.clock_offset.count() == 0
@@ -131,7 +146,8 @@ struct Session::State {
         exchange(
             transport, options.root, [this] { return clock.now_ns(); }, ArrivalExchange::Settings{},
             exchange_tag(transport)),
-        predictor(exchange, clock, background) {
+        predictor(exchange, clock, background),
+        pending_progress(pending) {
     algorithms.fill("auto");
   }
 
@@ -161,6 +177,7 @@ struct Session::State {
   ClockSync clock;
   ArrivalExchange exchange;
   ArrivalPredictor predictor;
+  PendingProgress pending_progress;
   bool threads_everywhere = false;
   bool closed = false;
   std::array<std::string, kOperationCount> algorithms;
@@ -177,7 +194,7 @@ struct Session::State {
 };
 
 Session::Session(Transport& transport, const Options& options, const SessionOptions& session)
-    : Collectives(transport, options), state_(std::make_unique<State>(transport, session)) {
+    : Collectives(transport, options), state_(std::make_unique<State>(transport, session, impl().pending)) {
   State& s = *state_;
   s.handles_session = std::make_shared<Session*>(this);
   s.clock.synchronise();
@@ -194,6 +211,7 @@ Session::Session(Transport& transport, const Options& options, const SessionOpti
   s.background.add(s.clock);
   s.background.add(s.predictor);
   s.background.add(s.exchange);
+  s.background.add(s.pending_progress);
   if (s.threads_everywhere) s.background.start();
 }
 
@@ -220,6 +238,7 @@ void Session::close() {
   s.closed = true;
   s.background.stop();
   end_handles();
+  s.background.remove(s.pending_progress);
   s.background.remove(s.exchange);
   s.background.remove(s.predictor);
   s.background.remove(s.clock);
@@ -252,6 +271,14 @@ void Session::call(const CallArguments& given) {
                      ": a persistent call has been started, and must be waited for first");
   }
   serve(nullptr, state_->resolved(given));
+}
+
+Pending Session::start(const CallArguments& arguments, std::shared_ptr<const void> keep) {
+  State& s = *state_;
+  s.background.rethrow();
+  Pending pending = Collectives::start(s.resolved(arguments), std::move(keep));
+  s.background.notify();
+  return pending;
 }
 
 /// @param started  the handle whose call this is, or nullptr

@@ -17,6 +17,7 @@
 
 namespace papfft::comm {
 
+class Farm;
 class Transport;
 
 /// A collective made no progress for Options::stuck_after. what() says, for every rank that was heard of, whom it
@@ -58,6 +59,38 @@ struct CallStatistics {
   std::uint64_t bytes_sent = 0;  ///< by this rank
   std::uint64_t bytes_staged =
       0;  ///< received by way of the layer's memory instead of straight into the caller's
+};
+
+/// A collective call that was started and goes on beside its caller: whoever waits for anything in the same group, and the
+/// session's background thread if there is one, moves all calls on that have been started. The buffers belong to the call
+/// until it is done. One thread at a time. Move-only; must not outlive its Collectives.
+///
+/// Destroying an unfinished one waits for it, as std::jthread joins: its messages use the caller's memory. While an
+/// exception is under way, or once the group has failed, it is abandoned instead; the group is unusable then.
+class Pending {
+ public:
+  /// Nothing is under way: done() is true.
+  Pending() noexcept;
+  Pending(Pending&&) noexcept;
+  /// Waits for what this one held before, as its destructor does.
+  Pending& operator=(Pending&&) noexcept;
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+  ~Pending();
+
+  /// Without moving anything on.
+  [[nodiscard]] bool done() const noexcept;
+  /// Moves on what has been started; never blocks. @return done(). @throws TransportError
+  bool test();
+  /// @throws as the blocking calls
+  void wait();
+
+ private:
+  friend class Collectives;
+  struct Body;
+  explicit Pending(std::unique_ptr<Body> body);
+  void end() noexcept;
+  std::unique_ptr<Body> body_;
 };
 
 template <typename T>
@@ -160,6 +193,44 @@ class Collectives {
   /// Any of them, untyped. What the others come down to.
   virtual void call(const CallArguments& arguments);
 
+  /// The same, started and not waited for. Several may be under way at once, and blocking calls in between.
+  ///
+  /// Matched per operation: the n-th scatter that is started on one rank belongs to the n-th on the others. Started calls
+  /// of different operations, and blocking calls, need no common order. A rank may start a call long after the others.
+  /// Planned without arrival times, so that no rank's start waits for another's: an order that follows the ranks' coming
+  /// is `credit`'s. Options::check_arguments does not see these calls; algorithm "mpi" has none.
+  /// A root's own block in its place (send or recv inside of the whole buffer) is neither read nor written: the root may
+  /// work on it while the call is under way.
+  /// @throws std::invalid_argument  as the blocking calls, before any message; TransportError, if the group has failed
+  template <Element T>
+  [[nodiscard]] Pending iscatter(std::span<const T> send, std::span<T> recv, int root,
+                                 std::string_view algorithm = "auto") {
+    return start(
+        scatter_arguments(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), root, algorithm));
+  }
+  template <Element T>
+  [[nodiscard]] Pending igather(std::span<const T> send, std::span<T> recv, int root,
+                                std::string_view algorithm = "auto") {
+    return start(
+        gather_arguments(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), root, algorithm));
+  }
+  template <Element T>
+  [[nodiscard]] Pending ibcast(std::span<T> data, int root, std::string_view algorithm = "auto") {
+    return start(bcast_arguments(std::as_writable_bytes(data), sizeof(T), root, algorithm));
+  }
+  template <Element T, typename Op>
+  requires std::regular_invocable<const Op&, const T&, const T&>
+  [[nodiscard]] Pending ireduce(std::span<const T> send, std::span<T> recv, Op op, int root,
+                                std::string_view algorithm = "auto");
+
+  /// Any of them, untyped. @param keep  lives until the call is done; for a reducer of its own
+  [[nodiscard]] virtual Pending start(const CallArguments& arguments, std::shared_ptr<const void> keep = {});
+
+  /// Waits until done() says so, which is asked whenever something may have happened, and moves on what has been started.
+  /// @param idle_is_fine  no progress is no error: done() depends on others than the ranks
+  /// @throws as the blocking calls
+  void wait_until(const std::function<bool()>& done, bool idle_is_fine = false);
+
   /// The untyped calls behind these; sizes are in bytes and must be whole numbers of elements.
   void scatter_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes,
                      int root, std::string_view algorithm);
@@ -198,11 +269,19 @@ class Collectives {
   [[nodiscard]] CallArguments gather_arguments(std::span<const std::byte> send, std::span<std::byte> recv,
                                                std::size_t element_bytes, int root,
                                                std::string_view algorithm) const;
+  [[nodiscard]] CallArguments reduce_arguments(std::span<const std::byte> send, std::span<std::byte> recv,
+                                               const Reducer& reducer, int root,
+                                               std::string_view algorithm) const;
+  [[nodiscard]] static CallArguments bcast_arguments(std::span<std::byte> data, std::size_t element_bytes,
+                                                     int root, std::string_view algorithm);
 
   struct Impl;
   [[nodiscard]] Impl& impl() { return *impl_; }
 
  private:
+  friend class Farm;
+  friend class Pending;
+
   [[nodiscard]] static std::vector<std::size_t> in_bytes(std::span<const std::size_t> counts,
                                                          std::size_t element_bytes) {
     std::vector<std::size_t> bytes(counts.begin(), counts.end());
@@ -223,6 +302,14 @@ void Collectives::reduce(std::span<const T> send, std::span<T> recv, Op op, int 
                          std::string_view algorithm) {
   const ElementReducer<T, Op> reducer(std::move(op), is_commutative<Op>);
   reduce_bytes(std::as_bytes(send), std::as_writable_bytes(recv), reducer, root, algorithm);
+}
+
+template <Element T, typename Op>
+requires std::regular_invocable<const Op&, const T&, const T&> Pending Collectives::ireduce(
+    std::span<const T> send, std::span<T> recv, Op op, int root, std::string_view algorithm) {
+  const auto reducer = std::make_shared<const ElementReducer<T, Op>>(std::move(op), is_commutative<Op>);
+  return start(reduce_arguments(std::as_bytes(send), std::as_writable_bytes(recv), *reducer, root, algorithm),
+               reducer);
 }
 
 template <Element T, typename Op>

@@ -122,6 +122,10 @@ class Session : public Collectives {
   /// @throws StateError  a persistent call has been started and not been waited for; else as Collectives
   void call(const CallArguments& arguments) override;
 
+  /// The background thread, if there is one, moves the call on while its caller computes. Calls in turn (call(), start() and
+  /// wait() of persistent ones) are expected and planned as if it were not there.
+  [[nodiscard]] Pending start(const CallArguments& arguments, std::shared_ptr<const void> keep = {}) override;
+
   /// Arguments as scatter() and gather(). Local. @throws std::invalid_argument  as these, at once
   template <Element T>
   [[nodiscard]] PersistentCall scatter_init(std::span<const T> send, std::span<T> recv, int root,

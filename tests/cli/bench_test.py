@@ -70,6 +70,20 @@ class BenchTest(ProgramTest):
         for row in rows:
             self.assertLess(row["error_l2"], 1e-6)
 
+    def test_engines_are_timed_on_the_same_input(self):
+        path = self.path("fft.json")
+        for real in ((), ("--real",)):
+            self.papfft("bench", "fft", "--vectors", 6, "--length", 4096, "--engines", "dif,stream,farm,mpi-sequential,fftw",
+                        "--delay", "uniform:1ms", "--block", 3, "--json", path, *real, ranks=2)
+            rows = json.loads(path.read_text())["rows"]
+            self.assertIn(rows[0]["engine"], ("own", "fftw", "pieces"))
+            self.assertEqual([row["engine"] for row in rows[1:]], ["dif", "stream", "farm", "mpi-sequential"])
+            for row in rows:
+                self.assertLess(row["error_l2"], 1e-6)
+                self.assertEqual(row["n"], 4096)
+            wire = {row["engine"]: row["wire_bound_ms"] for row in rows}
+            self.assertAlmostEqual(wire["dif"], 2 * wire["stream"])
+
     def test_planning_is_timed_for_each_planner_size_and_pattern(self):
         path, csv_path = self.path("schedule.json"), self.path("schedule.csv")
         self.papfft("bench", "schedule", "--ranks", "4,32", "--repetitions", 3, "--json", path, "--csv", csv_path)

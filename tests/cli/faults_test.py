@@ -12,7 +12,7 @@ import unittest
 
 from support import (MPIEXEC, PROGRAM, RECORDING, ProgramTest, command_line, complaints, np, ranks_of, run, wait_until)
 
-USAGE, BAD_DATA, CANNOT_WRITE, COMMUNICATION = 64, 65, 73, 74
+USAGE, BAD_DATA, CANNOT_WRITE, COMMUNICATION, STOPPED = 64, 65, 73, 74, 75
 
 
 class FaultsCase(ProgramTest):
@@ -243,6 +243,18 @@ class EndedInTheMiddleTest(ProgramTest):
                 _, code = self.end_of(job)
                 self.assertNotEqual(code, 0)
                 self.nothing_is_left(job, pids.values())
+
+    def test_asked_to_stop_keeps_what_was_done(self):
+        for engine in ("stream", "farm"):
+            with self.subTest(engine=engine):
+                job, pids = self.start_long_batch(3, "--engine", engine, "--delay", "flat:1ms")
+                os.kill(pids[0], signal.SIGUSR1)
+                said, code = self.end_of(job)
+                self.assertEqual(code, STOPPED)
+                done = int(re.search(r"stopped by SIGUSR1 after (\d+) of 60000 vectors", said[0]).group(1))
+                self.assertGreater(done, 0)
+                self.assertEqual(np.load(self.path("out.npy")).shape, (done, 252))
+                self.path("out.npy").unlink()
 
     def test_stopped_rank_is_named(self):
         for rank in (0, 2):

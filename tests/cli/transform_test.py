@@ -80,6 +80,33 @@ class TransformAgreesWithNumpyTest(ProgramTest):
                     self.assertEqual(again.dtype, np.float64)
                     self.check(again, x)
 
+    def test_every_engine_on_a_batch(self):
+        """Also of lengths that the ranks do not divide, real and complex, and back."""
+        cases = {(480, "stream"): "rzih", (480, "farm"): "rz", (77, "farm"): "ih", (77, "fftw"): "rz", (480, "dif"): "z"}
+        for (length, engine), what in cases.items():
+            x, z = noise(5, length), complex_noise(5, length)
+            kinds = {"r": (x, (), np.fft.rfft(x)), "z": (z, (), np.fft.fft(z)), "i": (z, ("--inverse",), np.fft.ifft(z)),
+                     "h": (np.fft.rfft(x), ("--inverse", "--real"), x)}
+            for given, more, expected in (kinds[k] for k in what):
+                with self.subTest(engine=engine, length=length, more=more):
+                    self.check(self.output("transform", self.save("in.npy", given.ravel()), "--batch", "--length", length,
+                                           "--engine", engine, *more, ranks=3), expected)
+
+    def test_streaming_gives_the_bits_of_one_vector_at_a_time(self):
+        z = self.save("z.npy", complex_noise(40 * 512))
+        one, many = (self.output("transform", z, "--batch", "--length", 512, "--engine", e, ranks=4).tobytes()
+                     for e in ("dif", "stream"))
+        self.assertEqual(one, many)
+
+    def test_engine_is_reported_with_its_reason(self):
+        self.save("z.npy", complex_noise(8 * 480))
+        for more, engine, why in (((), "stream", "several vectors"), (("--gather", "bsls"), "dif", "named algorithms"),
+                                  (("--engine", "farm"), "farm", "as asked")):
+            self.papfft("transform", "z.npy", "--batch", "--length", 480, "-o", "out.npy", "--json", "r.json", *more, ranks=3)
+            settings = json.loads(self.path("r.json").read_text())["settings"]
+            self.assertEqual(settings["engine"], engine)
+            self.assertIn(why, settings["engine_because"])
+
     def test_batch(self):
         z = complex_noise(20, 96)
         for ranks in (None, 4):

@@ -7,22 +7,12 @@
 
 #include "comm/schedule/registry.hpp"
 #include "papfft/mpi.hpp"
+#include "tests/support/mpi_collectives.hpp"
 
 namespace papfft::comm {
 namespace {
 
-Options quick() {
-  Options o = Options::from_environment();
-  o.stuck_after = std::chrono::seconds(60);
-  return o;
-}
-
-std::vector<double> numbers(int rank, int n) {
-  std::vector<double> v(static_cast<std::size_t>(n));
-  for (std::size_t i = 0; i < v.size(); ++i)
-    v[i] = static_cast<double>((i * 37 + static_cast<std::size_t>(rank) * 101) % 1000);
-  return v;
-}
+using namespace test;
 
 std::vector<double> room(int n) { return std::vector<double>(static_cast<std::size_t>(n), -1); }
 
@@ -150,20 +140,6 @@ TEST_F(MpiAllToAll, ReduceScatterEqualsMpis) {
             << algorithm << " in place, n " << n;
       }
     }
-  }
-}
-
-struct Type {
-  MPI_Datatype t = MPI_DATATYPE_NULL;
-  ~Type() { MPI_Type_free(&t); }
-};
-
-/// a then b: keep the last non-zero; associative, not commutative. On pairs {value, gap}.
-void keep_last(void* in, void* inout, int* count, MPI_Datatype* /*type*/) {
-  const auto* a = static_cast<const int*>(in);
-  auto* b = static_cast<int*>(inout);
-  for (int i = 0; i < *count; ++i) {
-    if (b[2 * i] == 0) b[2 * i] = a[2 * i];
   }
 }
 

@@ -13,22 +13,12 @@
 
 #include "comm/schedule/registry.hpp"
 #include "papfft/mpi.hpp"
+#include "tests/support/mpi_collectives.hpp"
 
 namespace papfft::comm {
 namespace {
 
-Options quick() {
-  Options o = Options::from_environment();
-  o.stuck_after = std::chrono::seconds(60);
-  return o;
-}
-
-std::vector<double> numbers(int rank, std::size_t n) {
-  std::vector<double> v(n);
-  for (std::size_t i = 0; i < n; ++i)
-    v[i] = static_cast<double>((i * 37 + static_cast<std::size_t>(rank) * 101) % 1000);
-  return v;
-}
+using namespace test;
 
 template <typename Body>
 void for_all(Operation operation, int ranks, Body body) {
@@ -137,11 +127,6 @@ TEST_F(Mpi, InPlaceMeansWhatItMeansInMpi) {
   }
 }
 
-struct Type {
-  MPI_Datatype t = MPI_DATATYPE_NULL;
-  ~Type() { MPI_Type_free(&t); }
-};
-
 TEST_F(Mpi, DatatypesOfOneSignatureMayDifferBetweenRanks) {
   // The root describes each block as a column of a matrix, the others as contiguous numbers.
   constexpr int rows = 50;
@@ -177,15 +162,6 @@ TEST_F(Mpi, DatatypesOfOneSignatureMayDifferBetweenRanks) {
     if (spreads && p > 1) {
       EXPECT_EQ(spread[at * static_cast<std::size_t>(p) + 1], -1) << "a gap was written to";
     }
-  }
-}
-
-/// a then b: keep the last non-zero; associative, not commutative. On pairs {value, gap}.
-void keep_last(void* in, void* inout, int* count, MPI_Datatype* /*type*/) {
-  const auto* a = static_cast<const int*>(in);
-  auto* b = static_cast<int*>(inout);
-  for (int i = 0; i < *count; ++i) {
-    if (b[2 * i] == 0) b[2 * i] = a[2 * i];
   }
 }
 

@@ -10,44 +10,14 @@
 #include "comm/transport/thread_group.hpp"
 #include "papfft/collectives.hpp"
 #include "papfft/session.hpp"
+#include "tests/support/thread_collectives.hpp"
 
 namespace papfft::comm {
 namespace {
 
+using namespace test;
+
 using testing::HasSubstr;
-
-Options quick() {
-  Options o;
-  o.stuck_after = std::chrono::seconds(30);
-  return o;
-}
-
-/// Three bytes: an odd size, and no number type of MPI's.
-using Triple = std::array<std::uint8_t, 3>;
-
-std::vector<Triple> ramp(std::size_t first, std::size_t count) {
-  std::vector<Triple> v(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t x = first + i;
-    v[i] = {static_cast<std::uint8_t>(x), static_cast<std::uint8_t>(x >> 8),
-            static_cast<std::uint8_t>(x * 7)};
-  }
-  return v;
-}
-
-std::uint64_t contribution(int rank, std::size_t i) {
-  return (std::uint64_t{1} << static_cast<unsigned>(4 * rank)) * (1 + i % 3);
-}
-std::uint64_t sum_of_all(int ranks, std::size_t i) {
-  std::uint64_t sum = 0;
-  for (int r = 0; r < ranks; ++r) sum += contribution(r, i);
-  return sum;
-}
-std::vector<std::uint64_t> contributions(int rank, std::size_t n) {
-  std::vector<std::uint64_t> v(n);
-  for (std::size_t i = 0; i < n; ++i) v[i] = contribution(rank, i);
-  return v;
-}
 
 /// Sizes with zeros: regular but for one, in turns 0 1 2, all with one rank, none at all.
 std::vector<std::vector<std::size_t>> count_patterns(int ranks, std::size_t n) {
@@ -65,13 +35,7 @@ std::size_t offset_of(std::span<const std::size_t> counts, int rank) {
   return std::accumulate(counts.begin(), counts.begin() + rank, std::size_t{0});
 }
 
-struct Case {
-  int ranks;
-  std::size_t elements;
-  std::uint32_t seed;
-};
-
-class AllToAllOnThreads : public testing::TestWithParam<Case> {
+class AllToAllOnThreads : public testing::TestWithParam<Group> {
  protected:
   void for_all(Operation operation, const std::function<void(Collectives&, std::string_view)>& body) {
     ThreadGroup(GetParam().ranks, GetParam().seed).run([&](Transport& transport) {
@@ -189,13 +153,10 @@ TEST_P(AllToAllOnThreads, KeepTheOrderOfANonCommutativeOperation) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Groups, AllToAllOnThreads,
-                         testing::Values(Case{1, 5, 0}, Case{2, 0, 0}, Case{2, 1000, 1}, Case{3, 1, 2},
-                                         Case{4, 17, 3}, Case{5, 20000, 4}, Case{7, 3, 5}, Case{8, 9001, 6},
-                                         Case{13, 129, 7}),
-                         [](const auto& test) {
-                           return "P" + std::to_string(test.param.ranks) + "_n" +
-                                  std::to_string(test.param.elements);
-                         });
+                         testing::Values(Group{1, 5, 0}, Group{2, 0, 0}, Group{2, 1000, 1}, Group{3, 1, 2},
+                                         Group{4, 17, 3}, Group{5, 20000, 4}, Group{7, 3, 5},
+                                         Group{8, 9001, 6}, Group{13, 129, 7}),
+                         &Group::name);
 
 // Floating-point sums in different orders differ; all ranks must still get the same bits.
 TEST(Allreduce, GivesAllRanksTheSameBitsExceptByCensus) {
@@ -224,29 +185,21 @@ TEST(AllToAll, RefuseWrongSizesBeforeAnyMessage) {
     Collectives comm(transport, quick());
     std::vector<int> three(3);
     std::vector<int> one(1);
-    const auto text = [&](auto&& call) -> std::string {
-      try {
-        call();
-      } catch (const std::invalid_argument& e) {
-        return e.what();
-      }
-      return "nothing thrown";
-    };
-    EXPECT_EQ(text([&] { comm.allgather<int>(one, three); }),
+    EXPECT_EQ(refusal([&] { comm.allgather<int>(one, three); }),
               "allgather: the whole buffer has 12 bytes instead of 8");
-    EXPECT_EQ(text([&] { comm.allreduce<int>(three, one, std::plus<>{}); }),
+    EXPECT_EQ(refusal([&] { comm.allreduce<int>(three, one, std::plus<>{}); }),
               "allreduce: the result has 4 bytes instead of 12");
-    EXPECT_EQ(text([&] { comm.reduce_scatter<int>(three, one, std::plus<>{}); }),
+    EXPECT_EQ(refusal([&] { comm.reduce_scatter<int>(three, one, std::plus<>{}); }),
               "reduce_scatter: the whole buffer has 12 bytes instead of 8");
     const std::vector<std::size_t> counts = {1, 2, 3};
-    EXPECT_EQ(text([&] { comm.allgatherv<int>(one, three, counts); }),
+    EXPECT_EQ(refusal([&] { comm.allgatherv<int>(one, three, counts); }),
               "allgatherv: 3 block sizes for 2 ranks");
     const std::vector<std::size_t> two = {2, 1};
     if (comm.rank() == 0) {
-      EXPECT_EQ(text([&] { comm.allgatherv<int>(one, three, two); }),
+      EXPECT_EQ(refusal([&] { comm.allgatherv<int>(one, three, two); }),
                 "allgatherv: this rank's block has 4 bytes instead of 8");
     }
-    EXPECT_THAT(text([&] { comm.allreduce<int>(one, one, std::plus<>{}, "magic"); }),
+    EXPECT_THAT(refusal([&] { comm.allreduce<int>(one, one, std::plus<>{}, "magic"); }),
                 HasSubstr("known: census, circulant"));
   });
 }

@@ -11,38 +11,16 @@
 
 #include "comm/schedule/registry.hpp"
 #include "comm/transport/thread_group.hpp"
+#include "tests/support/thread_collectives.hpp"
 
 namespace papfft::comm {
 namespace {
 
+using namespace test;
+
 using testing::HasSubstr;
 
-Options quick() {
-  Options o;
-  o.stuck_after = std::chrono::seconds(30);  // a hang becomes a failure that says who waits for whom
-  return o;
-}
-
-/// Three bytes: an odd size, and no number type of MPI's.
-using Triple = std::array<std::uint8_t, 3>;
-
-Triple triple(std::size_t i) {
-  return {static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i >> 8), static_cast<std::uint8_t>(i * 7)};
-}
-
-std::vector<Triple> ramp(std::size_t first, std::size_t count) {
-  std::vector<Triple> v(count);
-  for (std::size_t i = 0; i < count; ++i) v[i] = triple(first + i);
-  return v;
-}
-
-struct Case {
-  int ranks;
-  std::size_t elements;
-  std::uint32_t seed;
-};
-
-class OnThreads : public testing::TestWithParam<Case> {
+class OnThreads : public testing::TestWithParam<Group> {
  protected:
   /// Every algorithm of an operation and every root.
   void for_all(Operation operation, const std::function<void(Collectives&, int, std::string_view)>& body) {
@@ -93,17 +71,14 @@ TEST_P(OnThreads, BcastReachesAll) {
 TEST_P(OnThreads, ReduceCountsEachContributionOnce) {
   const std::size_t n = GetParam().elements;
   for_all(Operation::reduce, [&](Collectives& comm, int root, std::string_view algorithm) {
-    std::vector<std::uint64_t> send(n);
-    for (std::size_t i = 0; i < n; ++i) send[i] = (std::uint64_t{1} << (4 * comm.rank())) * (1 + i % 3);
+    const std::vector<std::uint64_t> send = contributions(comm.rank(), n);
     const std::vector<std::uint64_t> before = send;
     std::vector<std::uint64_t> recv(comm.rank() == root ? n : 0);
     comm.reduce<std::uint64_t>(send, recv, std::plus<>{}, root, algorithm);
     EXPECT_EQ(send, before) << "the caller's input changed";
     if (comm.rank() != root) return;
     for (std::size_t i = 0; i < n; ++i) {
-      std::uint64_t expected = 0;
-      for (int r = 0; r < comm.size(); ++r) expected += (std::uint64_t{1} << (4 * r)) * (1 + i % 3);
-      ASSERT_EQ(recv[i], expected) << algorithm << " root " << root << " element " << i;
+      ASSERT_EQ(recv[i], sum_of_all(comm.size(), i)) << algorithm << " root " << root << " element " << i;
     }
   });
 }
@@ -153,13 +128,10 @@ TEST_P(OnThreads, ReduceKeepsTheOrderOfANonCommutativeOperation) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Groups, OnThreads,
-                         testing::Values(Case{1, 5, 0}, Case{2, 0, 0}, Case{2, 1000, 1}, Case{3, 1, 2},
-                                         Case{4, 17, 3}, Case{5, 20000, 4}, Case{7, 3, 5}, Case{8, 70001, 6},
-                                         Case{13, 129, 7}),
-                         [](const auto& test) {
-                           return "P" + std::to_string(test.param.ranks) + "_n" +
-                                  std::to_string(test.param.elements);
-                         });
+                         testing::Values(Group{1, 5, 0}, Group{2, 0, 0}, Group{2, 1000, 1}, Group{3, 1, 2},
+                                         Group{4, 17, 3}, Group{5, 20000, 4}, Group{7, 3, 5},
+                                         Group{8, 70001, 6}, Group{13, 129, 7}),
+                         &Group::name);
 
 TEST(Collectives, RunInPlace) {
   ThreadGroup(4).run([](Transport& transport) {
@@ -186,21 +158,13 @@ TEST(Collectives, RefuseWrongArgumentsBeforeAnyMessage) {
     Collectives comm(transport, quick());
     std::vector<int> three(3);
     std::vector<int> one(1);
-    const auto text = [&](auto&& call) -> std::string {
-      try {
-        call();
-      } catch (const std::invalid_argument& e) {
-        return e.what();
-      }
-      return "nothing thrown";
-    };
-    EXPECT_EQ(text([&] { comm.bcast<int>(one, 2); }), "bcast: no rank 2 among 2");
-    EXPECT_THAT(text([&] { comm.bcast<int>(one, 0, "carrier-pigeon"); }), HasSubstr("known: bnom"));
+    EXPECT_EQ(refusal([&] { comm.bcast<int>(one, 2); }), "bcast: no rank 2 among 2");
+    EXPECT_THAT(refusal([&] { comm.bcast<int>(one, 0, "carrier-pigeon"); }), HasSubstr("known: bnom"));
     if (comm.rank() == 0) {
-      EXPECT_EQ(text([&] { comm.scatter<int>(three, one, 0); }),
+      EXPECT_EQ(refusal([&] { comm.scatter<int>(three, one, 0); }),
                 "scatter: the root's whole buffer has 12 bytes instead of 8");
     }
-    EXPECT_THAT(text([&] { comm.bcast_bytes(std::as_writable_bytes(std::span(one)), 3, 0, "auto"); }),
+    EXPECT_THAT(refusal([&] { comm.bcast_bytes(std::as_writable_bytes(std::span(one)), 3, 0, "auto"); }),
                 HasSubstr("no whole number of elements"));
   });
 }

@@ -13,17 +13,14 @@
 
 #include "comm/schedule/registry.hpp"
 #include "comm/transport/thread_group.hpp"
+#include "tests/support/thread_collectives.hpp"
 
 namespace papfft::comm {
 namespace {
 
-using std::chrono::milliseconds;
+using namespace test;
 
-Options quick() {
-  Options o;
-  o.stuck_after = std::chrono::seconds(30);
-  return o;
-}
+using std::chrono::milliseconds;
 
 void pause_ms(int ms) { std::this_thread::sleep_for(milliseconds(ms)); }
 
@@ -315,7 +312,8 @@ TEST(Session, AutoPlansAReductionOnAllRanksOrOnNone) {
       const int me = session.rank();
       constexpr std::size_t n = 40000;
       for (int call = 0; call < kCalls; ++call) {
-        process(session, (me * 7 + call * 5) % 4);
+        // On a slow machine the predictions may be late for the short phases, never for the last one.
+        process(session, call + 1 < kCalls ? (me * 7 + call * 5) % 4 : 300);
         const auto mine = block(call, me, n);
         std::vector<int> sum(me == 0 ? n : 0);
         session.reduce<int>(mine, sum, std::plus<>{}, 0);

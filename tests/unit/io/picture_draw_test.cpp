@@ -60,7 +60,10 @@ std::string xml_fault(std::string_view xml) {
     if (text.find('>') != std::string_view::npos) return "bare > in text";
     for (std::size_t i = text.find('&'); i != std::string_view::npos; i = text.find('&', i + 1)) {
       const std::string_view entity = text.substr(i, text.find(';', i) - i + 1);
-      if (entity != "&amp;" && entity != "&lt;" && entity != "&gt;" && entity != "&quot;") return "bare &";
+      if (entity != "&amp;" && entity != "&lt;" && entity != "&gt;" && entity != "&quot;" &&
+          entity != "&#39;") {
+        return "bare &";
+      }
     }
     if (open.empty() && text.find_first_not_of('\n') != std::string_view::npos)
       return "text outside the root";

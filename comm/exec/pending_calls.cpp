@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "comm/exec/pending_calls.hpp"
+
+#include <utility>
+
+#include "comm/exec/collectives_impl.hpp"
+
+namespace papfft::comm {
+
+void PendingCalls::add(std::shared_ptr<PendingCall> call) {
+  const std::lock_guard lock(mutex_);
+  if (error_) std::rethrow_exception(error_);
+  calls_.push_back(std::move(call));
+  count_ = calls_.size();
+}
+
+void PendingCalls::remove(const PendingCall& call) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(calls_, [&](const auto& c) { return c.get() == &call; });
+  count_ = calls_.size();
+}
+
+std::string PendingCalls::waits_for() const {
+  const std::lock_guard lock(mutex_);
+  if (calls_.empty()) return "nothing that it has started";
+  const PendingCall& oldest = *calls_.front();
+  const std::string others =
+      calls_.size() > 1 ? ", the first of " + std::to_string(calls_.size()) + " pending calls" : "";
+  return oldest.execution->waits_for() + " in pending " + oldest.text + others;
+}
+
+bool PendingCalls::step() {
+  if (count_ == 0) return false;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  if (error_) std::rethrow_exception(error_);
+  bool any = false;
+  try {
+    int sources = 0;
+    for (const auto& call : calls_) {
+      if (call->is_source && ++sources > kSourcesAtOnce) continue;
+      any = call->execution->step() || any;
+      if (call->execution->done()) call->done = true;
+    }
+  } catch (...) {
+    error_ = std::current_exception();
+    throw;
+  }
+  std::erase_if(calls_, [](const auto& call) { return call->done.load(); });
+  count_ = calls_.size();
+  if (any) ++progress_;
+  return any;
+}
+
+struct Pending::Body {
+  Collectives::Impl& group;
+  std::shared_ptr<PendingCall> call;
+};
+
+Pending::Pending() noexcept = default;
+Pending::Pending(std::unique_ptr<Body> body) : body_(std::move(body)) {}
+Pending::Pending(Pending&&) noexcept = default;
+
+Pending& Pending::operator=(Pending&& other) noexcept {
+  if (this != &other) {
+    end();
+    body_ = std::move(other.body_);
+  }
+  return *this;
+}
+
+Pending::~Pending() { end(); }
+
+void Pending::end() noexcept {
+  if (body_ == nullptr) return;
+  if (!done() && std::uncaught_exceptions() == 0) {
+    try {
+      wait();
+    } catch (const std::exception&) {  // the group has failed; whoever uses it next is told
+    }
+  }
+  body_->group.pending.remove(*body_->call);
+  body_.reset();
+}
+
+bool Pending::done() const noexcept { return body_ == nullptr || body_->call->done; }
+
+bool Pending::test() {
+  if (!done()) body_->group.pending.step();
+  return done();
+}
+
+void Pending::wait() {
+  if (done()) return;
+  body_->group.wait([] { return false; }, [&] { return done(); },
+                    [&] { return body_->group.waits_for_pending(); });
+}
+
+Pending Collectives::start(const CallArguments& arguments, std::shared_ptr<const void> keep) {
+  Impl& x = *impl_;
+  const PlannedCall planned = x.plan(arguments, false);
+  if (planned.choice.algorithm == nullptr) {
+    throw std::invalid_argument(std::string(to_string(arguments.operation)) +
+                                ": algorithm 'mpi' cannot be started without waiting; name one of ours");
+  }
+  auto call = std::make_shared<PendingCall>();
+  call->is_source = arguments.operation == Operation::scatter && arguments.root == rank();
+  call->text = planned.signature.text();
+  call->keep = std::move(keep);
+  RankSchedule mine = x.part(planned, {});
+  Layout where = x.layout(planned, mine.shape, arguments.send, arguments.recv);
+  std::uint32_t& number = x.pending_calls.at(static_cast<std::size_t>(arguments.operation));
+  call->execution = std::make_unique<Execution>(std::move(mine), std::move(where), x.transport,
+                                                instance_of_pending(number, arguments.operation), x.window,
+                                                arguments.reducer, &x.pending.credits());
+  call->execution->arrive();
+  x.pending.add(call);
+  ++number;
+  x.pending.step();  // the first messages leave now
+  return Pending(std::make_unique<Pending::Body>(Pending::Body{x, std::move(call)}));
+}
+
+void Collectives::wait_until(const std::function<bool()>& done, bool idle_is_fine) {
+  impl_->wait([] { return false; }, done, [&] { return impl_->waits_for_pending(); }, idle_is_fine);
+}
+
+}  // namespace papfft::comm

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <chrono>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "fft/shared_transform.hpp"
+#include "fft/timer.hpp"
+#include "fft/types.hpp"
+#include "papfft/collectives.hpp"
+
+namespace papfft::fft {
+
+/// What a source of vectors has for a stream.
+template <typename Sample>
+struct Offer {
+  enum class Kind : std::uint8_t { vector, later, end };
+  Kind kind = Kind::end;
+  const Sample* vector = nullptr;  ///< valid until the source is asked again
+
+  static Offer of(const Sample* vector) { return {Kind::vector, vector}; }
+  static Offer later() { return {Kind::later, nullptr}; }  ///< none now; the stream goes on with what it has
+  static Offer end() { return {Kind::end, nullptr}; }
+};
+
+/// Many vectors, each transformed by all ranks as ParallelFft does, and bitwise with its numbers; but the root sends vector
+/// i+1, all compute vector i and the root receives vector i-1 at the same time, so that a full-duplex link carries both ways.
+///
+///     root    split 2 | send 2 ........ | split 3 | send 3 ........ | ...
+///             own 1, assemble 0 | receive 1 ........ | own 2, assemble 1 | receive 2 ...
+///     others  receive 2 ...... | compute 1 | send 1 ...... | compute 2 | ...
+///
+/// At most `depth` vectors are between split and assemble: when a rank falls behind, the source is not asked until the
+/// oldest is back. Memory at the root: 2 depth vectors of blocks; elsewhere: depth blocks. Of those, two at a time are on their
+/// way out, so that an older vector is not held up by newer ones; the rest makes up for ranks that are late now and then.
+///
+/// Messages move while ranks compute if the collectives are a Session's with a background thread. A small broadcast before
+/// each vector tells the others whether there is one: the root need not know how many will come.
+template <typename T>
+class StreamFft {
+ public:
+  using Complex = std::complex<T>;
+  static constexpr int kDepth = 6;
+
+  /// Not collective. @param comm  must outlive this object; rank 0 is the root. @param depth  2 or more
+  /// @throws std::invalid_argument  unless can_share(); a depth that makes no sense
+  StreamFft(comm::Collectives& comm, const ParallelPlan& plan, int depth = kDepth);
+
+  /// Asked at the root whenever there is room, until it offers the end.
+  template <typename In>
+  using Source = std::function<Offer<In>()>;
+  /// Gets each result at the root, in order; valid during the call.
+  template <typename Out>
+  using Sink = std::function<void(const Out*)>;
+
+  /// Collective; source and sink matter at the root alone. Each of the three serves one kind of plan. Shapes as
+  /// ParallelFft::execute. @return vectors transformed, on every rank
+  /// @throws std::logic_error  the plan is of another kind; what the collectives, the source and the sink throw
+  std::uint64_t run(const Source<Complex>& source, const Sink<Complex>& sink);
+  std::uint64_t run(const Source<T>& source, const Sink<Complex>& sink);
+  std::uint64_t run(const Source<Complex>& source, const Sink<T>& sink);
+
+  /// @param observer  nullptr: none; must outlive the calls of run.
+  void observe(ParallelObserver* observer) { observer_ = observer; }
+
+  /// scatter_s and gather_s are the time in which this rank had to wait for blocks to come and, at the root, to come back.
+  [[nodiscard]] const PhaseTimes& times() const { return times_; }
+
+ private:
+  struct Slot {           // of one vector in flight
+    Buffer<Complex> in;   // root: P blocks, else this rank's, transformed in place
+    Buffer<Complex> out;  // root: P blocks
+    comm::Pending scatter;
+    comm::Pending gather;
+  };
+
+  void begin();
+  template <typename In, typename Out>
+  std::uint64_t run_root(const Source<In>& source, const Sink<Out>& sink);
+  std::uint64_t run_other();
+  template <typename In>
+  bool feed(const Source<In>& source);
+  [[nodiscard]] bool may_feed() const;
+  void announce(std::int64_t word);
+  void start_scatter(Slot& slot);
+  void start_gather(Slot& slot);
+  void compute(Slot& slot);
+  [[nodiscard]] std::uint64_t moved_bytes() const;
+  [[nodiscard]] Slot& slot(std::uint64_t vector) { return slots_[vector % slots_.size()]; }
+
+  comm::Collectives& comm_;
+  ParallelPlan plan_;
+  SharedTransform<T> transform_;
+  std::vector<Slot> slots_;
+  std::int64_t word_ = 0;  // of the broadcast under way
+  comm::Pending word_sent_;
+  std::chrono::steady_clock::time_point last_word_;
+  std::uint64_t started_ = 0;
+  std::uint64_t computed_ = 0;
+  std::uint64_t done_ = 0;
+  bool ended_ = false;
+  bool quiet_ = false;  // the source had nothing when it was asked last
+  PhaseTimes times_;
+  ParallelObserver* observer_ = nullptr;
+};
+
+}  // namespace papfft::fft

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+// Collective calls that are started, go on beside their callers and are waited for later.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <numeric>
+#include <thread>
+
+#include "comm/schedule/registry.hpp"
+#include "comm/transport/thread_group.hpp"
+#include "papfft/session.hpp"
+
+namespace papfft::comm {
+namespace {
+
+using std::chrono::milliseconds;
+
+Options quick() {
+  Options o;
+  o.stuck_after = std::chrono::seconds(30);
+  return o;
+}
+
+std::vector<int> block(int call, int rank, std::size_t n) {
+  std::vector<int> v(n);
+  for (std::size_t i = 0; i < n; ++i) v[i] = call * 1000003 + rank * 1009 + static_cast<int>(i);
+  return v;
+}
+
+std::vector<int> whole(int call, int ranks, std::size_t n) {
+  std::vector<int> all;
+  for (int r = 0; r < ranks; ++r) {
+    const auto one = block(call, r, n);
+    all.insert(all.end(), one.begin(), one.end());
+  }
+  return all;
+}
+
+struct Case {
+  int ranks;
+  std::size_t elements;
+  std::uint32_t seed;
+  bool background;
+};
+
+/// Runs body(collectives) with a background thread or without.
+class PendingOnThreads : public testing::TestWithParam<Case> {
+ protected:
+  void for_each_rank(const std::function<void(Collectives&)>& body) {
+    ThreadGroup(GetParam().ranks, GetParam().seed).run([&](Transport& transport) {
+      if (GetParam().background) {
+        Session session(transport, quick(), {});
+        body(session);
+        session.close();
+      } else {
+        Collectives comm(transport, quick());
+        body(comm);
+      }
+    });
+  }
+};
+
+TEST_P(PendingOnThreads, EveryAlgorithmGivesTheResultOfTheBlockingCall) {
+  const std::size_t n = GetParam().elements;
+  for_each_rank([&](Collectives& comm) {
+    const int p = comm.size();
+    const int me = comm.rank();
+    int call = 0;
+    for (const Algorithm* algorithm : algorithms()) {
+      const int root = ++call % p;
+      std::vector<int> mine = block(call, me, n);
+      std::vector<int> all = me == root ? whole(call, p, n) : std::vector<int>{};
+      switch (algorithm->operation) {
+        case Operation::scatter: {
+          std::vector<int> got(n);
+          comm.iscatter<int>(all, got, root, algorithm->name).wait();
+          ASSERT_EQ(got, mine) << algorithm->name;
+          break;
+        }
+        case Operation::gather: {
+          std::vector<int> got(all.size());
+          comm.igather<int>(mine, got, root, algorithm->name).wait();
+          ASSERT_EQ(got, all) << algorithm->name;
+          break;
+        }
+        case Operation::bcast: {
+          std::vector<int> data = me == root ? block(call, 0, n) : std::vector<int>(n);
+          comm.ibcast<int>(data, root, algorithm->name).wait();
+          ASSERT_EQ(data, block(call, 0, n)) << algorithm->name;
+          break;
+        }
+        case Operation::reduce: {
+          std::vector<std::int64_t> ones(n, me + 1);
+          std::vector<std::int64_t> sum(me == root ? n : 0);
+          comm.ireduce<std::int64_t>(ones, sum, std::plus<>{}, root, algorithm->name).wait();
+          ASSERT_EQ(sum, std::vector<std::int64_t>(sum.size(), p * (p + 1) / 2)) << algorithm->name;
+          break;
+        }
+        default:
+          break;
+      }
+    }
+  });
+}
+
+TEST_P(PendingOnThreads, ManyAreUnderWayAndEndInAnyOrder) {
+  const std::size_t n = GetParam().elements;
+  constexpr int kCalls = 6;
+  for_each_rank([&](Collectives& comm) {
+    const int p = comm.size();
+    const int me = comm.rank();
+    std::vector<std::vector<int>> all(kCalls);
+    std::vector<std::vector<int>> got(kCalls, std::vector<int>(n));
+    std::deque<Pending> pending;
+    for (int c = 0; c < kCalls; ++c) {
+      if (me == 0) all[static_cast<std::size_t>(c)] = whole(c, p, n);
+      pending.push_back(comm.iscatter<int>(all[static_cast<std::size_t>(c)], got[static_cast<std::size_t>(c)],
+                                           0, c % 2 == 0 ? "lin" : "bnom"));
+    }
+    // A blocking call in between, while nobody waits for those.
+    int sum = 0;
+    const int one = 1;
+    comm.reduce<int>(std::span(&one, 1), std::span(&sum, me == 0 ? 1 : 0), std::plus<>{}, 0);
+    EXPECT_EQ(sum, me == 0 ? p : 0);
+    for (int k = 0; k < kCalls; ++k) {  // each rank waits in an order of its own
+      const auto c = static_cast<std::size_t>((k * 5 + me) % kCalls);
+      pending[c].wait();
+      EXPECT_TRUE(pending[c].done());
+      EXPECT_EQ(got[c], block(static_cast<int>(c), me, n));
+    }
+  });
+}
+
+TEST_P(PendingOnThreads, DifferentOperationsNeedNoCommonOrder) {
+  const std::size_t n = GetParam().elements;
+  for_each_rank([&](Collectives& comm) {
+    const int p = comm.size();
+    const int me = comm.rank();
+    for (int round = 0; round < 5; ++round) {
+      const std::vector<int> mine = block(round, me, n);
+      const std::vector<int> out = me == 0 ? whole(100 + round, p, n) : std::vector<int>{};
+      std::vector<int> in(n);
+      std::vector<int> back(out.size());
+      Pending scatter;
+      Pending gather;
+      const auto start_scatter = [&] { scatter = comm.iscatter<int>(out, in, 0); };
+      const auto start_gather = [&] {
+        gather = comm.igather<int>(mine, back, 0, round % 2 ? "credit" : "ls");
+      };
+      if ((me + round) % 2 == 0) {
+        start_scatter();
+        start_gather();
+        scatter.wait();
+        gather.wait();
+      } else {
+        start_gather();
+        start_scatter();
+        gather.wait();
+        scatter.wait();
+      }
+      EXPECT_EQ(in, block(100 + round, me, n));
+      if (me == 0) {
+        EXPECT_EQ(back, whole(round, p, n));
+      }
+    }
+  });
+}
+
+TEST_P(PendingOnThreads, TheRootsOwnBlockInItsPlaceIsLeftAlone) {
+  const std::size_t n = GetParam().elements;
+  for (const Algorithm* algorithm : algorithms()) {
+    const bool scatters = algorithm->operation == Operation::scatter;
+    if (!scatters && algorithm->operation != Operation::gather) continue;
+    for_each_rank([&](Collectives& comm) {
+      const int p = comm.size();
+      const int me = comm.rank();
+      std::vector<int> all(me == 0 ? n * static_cast<std::size_t>(p) : 0);
+      std::vector<int> mine = block(1, me, n);
+      if (scatters && me == 0) all = whole(1, p, n);
+      std::span<int> own = me == 0 ? std::span(all).first(n) : std::span(mine);
+      Pending call = scatters ? comm.iscatter<int>(all, own, 0, algorithm->name)
+                              : comm.igather<int>(own, all, 0, algorithm->name);
+      const std::vector<int> other = block(2, 0, n);
+      if (me == 0) std::ranges::copy(other, own.begin());  // while the others' blocks are under way
+      call.wait();
+      if (me != 0) {
+        EXPECT_EQ(mine, block(1, me, n)) << algorithm->name;
+        return;
+      }
+      EXPECT_TRUE(std::ranges::equal(own, other)) << algorithm->name;
+      const std::vector<int> expected = whole(1, p, n);
+      EXPECT_TRUE(std::equal(all.begin() + static_cast<std::ptrdiff_t>(n), all.end(),
+                             expected.begin() + static_cast<std::ptrdiff_t>(n)))
+          << algorithm->name;
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Groups, PendingOnThreads,
+                         testing::Values(Case{1, 10, 0, false}, Case{2, 1000, 1, true},
+                                         Case{3, 20000, 2, false}, Case{5, 20000, 3, true},
+                                         Case{8, 300, 4, false}, Case{4, 30000, 5, true}),
+                         [](const auto& test) {
+                           return "P" + std::to_string(test.param.ranks) + "_n" +
+                                  std::to_string(test.param.elements) +
+                                  (test.param.background ? "" : "_without_thread");
+                         });
+
+TEST(Pending, TheBackgroundThreadMovesItOnWhileAllCompute) {
+  ThreadGroup(3, 7).run([](Transport& transport) {
+    Session session(transport, quick(), {});
+    const std::size_t n = 30000;
+    const std::vector<int> out = session.rank() == 0 ? whole(3, 3, n) : std::vector<int>{};
+    std::vector<int> in(n);
+    Pending call = session.iscatter<int>(out, in, 0);
+    while (!call.done()) std::this_thread::sleep_for(milliseconds(1));  // done() itself moves nothing
+    EXPECT_EQ(in, block(3, session.rank(), n));
+    session.close();
+  });
+}
+
+TEST(Pending, DestroyingOneWaitsForIt) {
+  ThreadGroup(3, 8).run([](Transport& transport) {
+    Collectives comm(transport, quick());
+    const std::size_t n = 5000;
+    const std::vector<int> out = comm.rank() == 0 ? whole(4, 3, n) : std::vector<int>{};
+    std::vector<int> first(n);
+    std::vector<int> second(n);
+    {
+      Pending call = comm.iscatter<int>(out, first, 0);
+      call = comm.iscatter<int>(out, second, 0);  // and so does replacing one
+      EXPECT_EQ(first, block(4, comm.rank(), n));
+    }
+    EXPECT_EQ(second, block(4, comm.rank(), n));
+  });
+}
+
+TEST(Pending, ReportsWhoWaitsForWhomWhenStuck) {
+  Options options;
+  options.stuck_after = milliseconds(300);
+  std::atomic<int> stuck{0};
+  ThreadGroup(2).run([&](Transport& transport) {
+    Collectives comm(transport, options);
+    std::vector<int> mine(100);
+    if (comm.rank() == 0) {  // never starts it
+      while (stuck == 0) std::this_thread::sleep_for(milliseconds(5));
+      return;
+    }
+    try {
+      comm.iscatter<int>({}, mine, 0).wait();
+      ADD_FAILURE() << "nobody sent anything";
+    } catch (const StuckError& e) {
+      EXPECT_THAT(e.what(), testing::HasSubstr("rank 1 waits for rank 0"));
+      EXPECT_THAT(e.what(), testing::HasSubstr("in pending scatter lin, root 0, 400 bytes"));
+      EXPECT_THAT(e.what(), testing::HasSubstr("not in a stuck call: rank 0"));
+    }
+    ++stuck;
+  });
+}
+
+TEST(Pending, ANeighboursFailureReachesWhoeverWaits) {
+  for (const bool background : {false, true}) {
+    EXPECT_THROW(ThreadGroup(2).run([&](Transport& transport) {
+      Session session(transport, quick(), {.background = background});
+      std::vector<int> mine(session.rank() == 0 ? 100 : 99);  // the ranks disagree about the size
+      const std::vector<int> out(session.rank() == 0 ? 200 : 0);
+      Pending call = session.iscatter<int>(out, mine, 0);
+      if (session.rank() == 0) return;
+      EXPECT_THROW(call.wait(), TransportError);
+      EXPECT_THROW(session.iscatter<int>(out, mine, 0).wait(), TransportError) << "and ever after";
+      session.abandon();
+      throw TransportError("end");
+    }),
+                 TransportError)
+        << background;
+  }
+}
+
+TEST(Pending, RefusesWhatMakesNoSenseBeforeAnyMessage) {
+  ThreadGroup(2).run([](Transport& transport) {
+    Collectives comm(transport, quick());
+    std::vector<int> mine(2);
+    const std::vector<int> out(comm.rank() == 0 ? 4 : 0, 7);
+    EXPECT_THROW((void)comm.iscatter<int>(out, mine, 5), std::invalid_argument);
+    EXPECT_THROW((void)comm.iscatter<int>(out, mine, 0, "mpi"), std::invalid_argument);
+    EXPECT_THROW((void)comm.iscatter<int>(out, mine, 0, "nonsense"), std::invalid_argument);
+    if (comm.rank() == 0) {
+      EXPECT_THROW((void)comm.iscatter<int>(std::span(out).first(3), mine, 0), std::invalid_argument);
+    }
+    comm.iscatter<int>(out, mine, 0).wait();  // the refused ones were not counted
+    EXPECT_EQ(mine, (std::vector<int>{7, 7}));
+  });
+}
+
+}  // namespace
+}  // namespace papfft::comm

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// The streaming engine with ranks as threads, against one vector at a time.
+#include "fft/stream_fft.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <thread>
+
+#include "comm/transport/thread_group.hpp"
+#include "fft/farm_fft.hpp"
+#include "fft/parallel_fft.hpp"
+#include "papfft/session.hpp"
+
+namespace papfft::fft {
+namespace {
+
+comm::Options quick() {
+  comm::Options o;
+  o.stuck_after = std::chrono::seconds(30);
+  return o;
+}
+
+template <typename Sample>
+std::vector<Sample> noise(std::size_t length, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<Sample> v(length);
+  for (Sample& x : v) {
+    const auto value = [&] { return static_cast<double>(random()) / 4294967296.0 - 0.5; };
+    if constexpr (std::is_floating_point_v<Sample>) {
+      x = static_cast<Sample>(value());
+    } else {
+      x = {static_cast<typename Sample::value_type>(value()),
+           static_cast<typename Sample::value_type>(value())};
+    }
+  }
+  return v;
+}
+
+template <typename Sample>
+bool same_bits(const std::vector<Sample>& a, const Sample* b) {
+  return std::memcmp(a.data(), b, a.size() * sizeof(Sample)) == 0;
+}
+
+class Delayed final : public ParallelObserver {
+ public:
+  Delayed(int rank, std::uint32_t seed) : random_(seed + static_cast<std::uint32_t>(rank)) {}
+  void compute_begins() override {
+    ++begun;
+    std::this_thread::sleep_for(std::chrono::microseconds(random_() % 3000));
+  }
+  void compute_reaches(double fraction) override { largest = std::max(largest.load(), fraction); }
+  void compute_ends() override { ++ended; }
+  void gather_ends() override {}
+  int begun = 0;
+  int ended = 0;
+  std::atomic<double> largest = 0;
+
+ private:
+  std::mt19937 random_;
+};
+
+struct Case {
+  int ranks;
+  bool background;
+  int depth;
+  const char* scatter;
+  const char* gather;
+};
+
+class Streams : public testing::TestWithParam<Case> {
+ protected:
+  /// In and Out: what goes in and comes out at the root.
+  template <typename T, typename In, typename Out>
+  void check(ParallelPlan plan, std::size_t in_length, std::size_t out_length) {
+    constexpr int kVectors = 11;
+    const Case& c = GetParam();
+    plan.scatter = c.scatter;
+    plan.gather = c.gather;
+    comm::ThreadGroup(c.ranks, static_cast<std::uint32_t>(c.depth)).run([&](comm::Transport& transport) {
+      comm::Session session(transport, quick(), {.background = c.background});
+      const bool root = session.rank() == 0;
+      std::vector<std::vector<In>> in;
+      std::vector<std::vector<Out>> expected;
+      ParallelFft<T> one(session, plan);
+      for (int v = 0; v < kVectors; ++v) {
+        in.push_back(noise<In>(in_length, static_cast<std::uint32_t>(v)));
+        expected.emplace_back(out_length);
+        one.execute(in.back().data(), expected.back().data());
+      }
+      StreamFft<T> stream(session, plan, c.depth);
+      Delayed observer(session.rank(), 5);
+      stream.observe(&observer);
+      for (const int vectors : {kVectors, 0, 1}) {  // an object serves streams one after another
+        int given = 0;
+        int asked = 0;
+        int got = 0;
+        const auto source = [&]() -> Offer<In> {
+          if (++asked % 3 == 0) return Offer<In>::later();
+          if (given == vectors) return Offer<In>::end();
+          EXPECT_LT(given - got, c.depth) << "more in flight than there may be";
+          return Offer<In>::of(in[static_cast<std::size_t>(given++)].data());
+        };
+        const auto sink = [&](const Out* result) {
+          EXPECT_TRUE(same_bits(expected[static_cast<std::size_t>(got)], result)) << "vector " << got;
+          ++got;
+        };
+        const std::uint64_t done = stream.run(typename StreamFft<T>::template Source<In>(source),
+                                              typename StreamFft<T>::template Sink<Out>(sink));
+        EXPECT_EQ(done, static_cast<std::uint64_t>(vectors));
+        EXPECT_EQ(got, root ? vectors : 0);
+      }
+      EXPECT_EQ(observer.begun, kVectors + 1);
+      EXPECT_EQ(observer.ended, kVectors + 1);
+      EXPECT_EQ(observer.largest, 1.0);
+      session.close();
+    });
+  }
+};
+
+TEST_P(Streams, ComplexBothWaysGivesTheBitsOfOneVectorAtATime) {
+  const std::size_t n = static_cast<std::size_t>(GetParam().ranks) * 512;
+  for (const Direction direction : {Direction::forward, Direction::inverse}) {
+    check<float, std::complex<float>, std::complex<float>>({.length = n, .direction = direction}, n, n);
+    check<double, std::complex<double>, std::complex<double>>({.length = n, .direction = direction}, n, n);
+  }
+}
+
+TEST_P(Streams, RealForward) {
+  const std::size_t n = static_cast<std::size_t>(GetParam().ranks) * 640;
+  check<float, float, std::complex<float>>({.length = n, .real = true}, n, n / 2 + 1);
+  check<double, double, std::complex<double>>({.length = n, .real = true}, n, n / 2 + 1);
+}
+
+TEST_P(Streams, RealInverse) {
+  const std::size_t n = static_cast<std::size_t>(GetParam().ranks) * 640;
+  const ParallelPlan plan{.length = n, .direction = Direction::inverse, .real = true};
+  check<float, std::complex<float>, float>(plan, n / 2 + 1, n);
+  check<double, std::complex<double>, double>(plan, n / 2 + 1, n);
+}
+
+INSTANTIATE_TEST_SUITE_P(Groups, Streams,
+                         testing::Values(Case{1, false, 2, "auto", "auto"}, Case{2, true, 2, "lin", "credit"},
+                                         Case{4, true, 6, "sln", "sls"}, Case{3, false, 3, "bnom", "bnom"}),
+                         [](const auto& test) {
+                           return "P" + std::to_string(test.param.ranks) + "_depth" +
+                                  std::to_string(test.param.depth) +
+                                  (test.param.background ? "" : "_without_thread");
+                         });
+
+template <typename T, typename In, typename Out>
+void check_farm(int ranks, const ParallelPlan& plan, std::size_t in_length, std::size_t out_length) {
+  comm::ThreadGroup(ranks, 3).run([&](comm::Transport& transport) {
+    comm::Collectives comm(transport, quick());
+    FarmFft<T> farm(comm, plan);
+    Delayed observer(comm.rank(), 9);
+    farm.observe(&observer);
+    const int vectors = 3 * static_cast<int>(farm.vectors_per_task()) + 2;  // the last task is not full
+    int given = 0;
+    int asked = 0;
+    int got = 0;
+    const auto source_of = [](int v) { return static_cast<std::uint32_t>(v); };
+    std::vector<In> in;
+    std::vector<std::vector<Out>> results;
+    farm.run(typename StreamFft<T>::template Source<In>([&]() -> Offer<In> {
+               if (++asked % 17 == 0) return Offer<In>::later();
+               if (given == vectors) return Offer<In>::end();
+               in = noise<In>(in_length, source_of(given++));
+               return Offer<In>::of(in.data());
+             }),
+             typename StreamFft<T>::template Sink<Out>(
+                 [&](const Out* result) { results.emplace_back(result, result + out_length); }));
+    if (comm.rank() != 0) return;
+    ASSERT_EQ(results.size(), static_cast<std::size_t>(vectors));
+    comm::ThreadGroup(1).run([&](comm::Transport& self) {  // the same numbers by one rank
+      comm::Collectives one(self, quick());
+      FarmFft<T> reference(one, plan);
+      given = 0;
+      reference.run(typename StreamFft<T>::template Source<In>([&]() -> Offer<In> {
+                      if (given == vectors) return Offer<In>::end();
+                      in = noise<In>(in_length, source_of(given++));
+                      return Offer<In>::of(in.data());
+                    }),
+                    typename StreamFft<T>::template Sink<Out>([&](const Out* result) {
+                      EXPECT_TRUE(same_bits(results[static_cast<std::size_t>(got)], result)) << got;
+                      ++got;
+                    }));
+    });
+    EXPECT_EQ(got, vectors);
+  });
+}
+
+TEST(FarmStream, ResultsComeInOrderWhoeverComputesThem) {
+  for (const int ranks : {2, 3, 5}) {
+    check_farm<float, std::complex<float>, std::complex<float>>(ranks, {.length = 5000}, 5000, 5000);
+    check_farm<double, std::complex<double>, std::complex<double>>(
+        ranks, {.length = 20000, .direction = Direction::inverse}, 20000, 20000);
+    check_farm<float, float, std::complex<float>>(ranks, {.length = 4097, .real = true}, 4097, 2049);
+    check_farm<double, std::complex<double>, double>(
+        ranks, {.length = 9000, .direction = Direction::inverse, .real = true}, 4501, 9000);
+  }
+}
+
+TEST(Stream, RefusesWhatMakesNoSense) {
+  comm::ThreadGroup(3).run([](comm::Transport& transport) {
+    comm::Collectives comm(transport, quick());
+    EXPECT_THROW(StreamFft<float>(comm, {.length = 96}, 1), std::invalid_argument);
+    EXPECT_THROW(StreamFft<float>(comm, {.length = 97}), std::invalid_argument);
+  });
+}
+
+}  // namespace
+}  // namespace papfft::fft
