@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -11,6 +13,7 @@
 #include "app/bench_common.hpp"
 #include "app/command.hpp"
 #include "app/exit_code.hpp"
+#include "app/platform.hpp"
 #include "app/report/byte_count.hpp"
 #include "app/report/text_table.hpp"
 #include "app/version.hpp"
@@ -18,6 +21,7 @@
 #include "comm/predict/pure/arrival_pattern.hpp"
 #include "comm/schedule/transform.hpp"
 #include "comm/select/select.hpp"
+#include "comm/sim/oracles.hpp"
 #include "comm/sim/simulator.hpp"
 
 namespace papfft::app {
@@ -28,6 +32,8 @@ using comm::Operation;
 using comm::Ticks;
 
 constexpr Ticks kTicksPerNs = 1000;  // a byte may take less than a nanosecond
+constexpr int kBestSegments = 0;
+constexpr int kChosenSegments = -1;  // as a call would choose them
 
 struct SimulateOptions {
   std::string operation = "reduce";
@@ -48,22 +54,44 @@ struct SimulateOptions {
   int window = 1;
   std::string prediction_error = "0ns";
   int most_segments = 1024;
+  std::string platform;
+  std::string network = "plain";
   std::string json;
   std::string csv;
   bool quiet = false;
 };
+
+/// "table-binary", ...: not simulated, but by the greedy reduction paper's formulas.
+constexpr std::string_view kClosedForm = "table-";
+bool is_closed_form(std::string_view name) { return name.starts_with(kClosedForm); }
+
+/// GRD Table I (one-way ports) or III (two-way), for q segments of s bytes. @throws UsageError  they have no such row
+Ticks closed_form(std::string_view name, bool duplex, const comm::oracles::Reduction& machine, std::int64_t s,
+                  int q) {
+  const std::string_view row = name.substr(kClosedForm.size());
+  if (row == "bnom") return q * machine.binomial(s);
+  if (row == "chain") return duplex ? machine.bi_pipeline(s, q) : machine.uni_pipeline(s, q);
+  if (row == "binary") return duplex ? machine.bi_binary(s, q) : machine.uni_binary(s, q);
+  if (row == "rab" && duplex) return q * machine.butterfly(s);
+  if (row == "bi-greedy" && duplex) return machine.bi_greedy(s, q);
+  throw UsageError(
+      fmt::format("no row '{}' in the greedy reduction paper's table for --ports {}; known: table-bnom, "
+                  "table-chain, table-binary{}",
+                  name, duplex ? "bi" : "uni", duplex ? ", table-rab, table-bi-greedy" : ""));
+}
 
 /// The words of the command line, with a meaning.
 struct Settings {
   Operation operation = Operation::reduce;
   std::vector<std::string> algorithms;
   std::vector<std::uint64_t> bytes;
-  std::vector<int> segments;  ///< 0: the best
+  std::vector<int> segments;  ///< or kBestSegments, kChosenSegments
   std::vector<comm::ArrivalPattern> patterns;
   comm::Machine machine;
   std::int64_t prediction_error_ns = 0;
+  std::unique_ptr<comm::Platform> platform;  ///< nullptr: one-port links, which `machine` describes
 
-  /// @throws std::invalid_argument, UsageError
+  /// @throws std::invalid_argument, UsageError, io::DataError
   explicit Settings(const SimulateOptions& o) : operation(comm::parse_operation(o.operation)) {
     for (const std::string& name : o.algorithms) {
       if (name == "all") {
@@ -73,6 +101,16 @@ struct Settings {
         }
         continue;
       }
+      if (is_closed_form(name)) {
+        if (operation != Operation::reduce || !o.platform.empty() || o.combining != "in-message" ||
+            o.arrivals != std::vector<std::string>{"none"}) {
+          throw UsageError(
+              name + ": the paper's formulas are for --op reduce, --combining in-message and no arrivals");
+        }
+        (void)closed_form(name, o.ports == "bi", {.p = 4}, 1, 1);
+        algorithms.push_back(name);
+        continue;
+      }
       const comm::Choice choice = comm::choose(operation, name, 2, 0, o.ordered);
       if (choice.algorithm == nullptr)
         throw UsageError("simulate: the MPI library's own collectives are not schedules");
@@ -80,10 +118,12 @@ struct Settings {
     }
     for (const std::string& text : o.bytes) bytes.push_back(report::parse_byte_count(text));
     for (const std::string& text : o.segments) {
-      segments.push_back(text == "best" ? 0
-                                        : static_cast<int>(std::min<std::uint64_t>(
-                                              report::parse_byte_count(text), 1 << 20)));
-      if (text != "best" && segments.back() == 0) throw UsageError("--segments: at least 1, or best");
+      if (text == "best" || text == "auto") {
+        segments.push_back(text == "best" ? kBestSegments : kChosenSegments);
+        continue;
+      }
+      segments.push_back(static_cast<int>(std::min<std::uint64_t>(report::parse_byte_count(text), 1 << 20)));
+      if (segments.back() == 0) throw UsageError("--segments: at least 1, or best, or auto");
     }
     for (const std::string& text : o.arrivals) patterns.push_back(comm::ArrivalPattern::parse(text, o.seed));
     const auto combining = [&] {
@@ -96,6 +136,12 @@ struct Settings {
                .duplex = o.ports == "bi",
                .combining = combining};
     prediction_error_ns = comm::parse_duration_ns(o.prediction_error);
+    if (o.platform.empty()) return;
+    platform =
+        open_platform(o.platform, o.network == "tcp" ? comm::NetworkModel::tcp : comm::NetworkModel::plain);
+    const comm::LinkModel link = platform->link();
+    machine.alpha = std::llround(link.alpha_ns * static_cast<double>(kTicksPerNs));
+    machine.beta = std::llround(link.beta_ns_per_byte * static_cast<double>(kTicksPerNs));
   }
 };
 
@@ -126,6 +172,10 @@ class Simulation {
     for (const int ranks : options_.ranks) {
       if (options_.root >= ranks)
         throw UsageError(fmt::format("no rank {} among {} as --root", options_.root, ranks));
+      if (settings_.platform && ranks > settings_.platform->host_count()) {
+        throw UsageError(fmt::format("{} has {} hosts; what would work: --ranks up to that",
+                                     options_.platform, settings_.platform->host_count()));
+      }
       for (const std::uint64_t bytes : settings_.bytes) {
         for (const comm::ArrivalPattern& pattern : settings_.patterns) {
           const std::size_t first = rows.size();
@@ -146,6 +196,11 @@ class Simulation {
 
   void add_rows(std::vector<Row>& rows, const std::string& name, int ranks, std::uint64_t bytes,
                 const comm::ArrivalPattern& pattern) const {
+    if (is_closed_form(name)) {
+      for (const int segments : settings_.segments)
+        rows.push_back(by_formula(name, ranks, bytes, pattern, segments));
+      return;
+    }
     const comm::Choice choice = comm::choose(settings_.operation, name, ranks, bytes, options_.ordered);
     const auto simulated = [&](int segments) {
       return simulate(choice, name, ranks, bytes, pattern, segments);
@@ -171,8 +226,44 @@ class Simulation {
       return;
     }
     for (const int segments : settings_.segments) {
-      rows.push_back(segments > 0 ? simulated(segments) : best_of(simulated, bytes));
+      rows.push_back(segments == kBestSegments ? best_of(simulated, bytes)
+                     : segments == kChosenSegments
+                         ? simulated(chosen_segments(*choice.algorithm, ranks, bytes))
+                         : simulated(segments));
     }
+  }
+
+  [[nodiscard]] int chosen_segments(const comm::Algorithm& algorithm, int ranks, std::uint64_t bytes) const {
+    const auto ns = [](Ticks ticks) { return static_cast<double>(ticks) / static_cast<double>(kTicksPerNs); };
+    comm::Options options;
+    options.link = {.alpha_ns = ns(settings_.machine.alpha),
+                    .beta_ns_per_byte = ns(settings_.machine.beta),
+                    .gamma_ns_per_byte = ns(settings_.machine.gamma)};
+    return comm::select_segments(algorithm, ranks, block_bytes(ranks, bytes), options);
+  }
+
+  [[nodiscard]] Row by_formula(const std::string& name, int ranks, std::uint64_t bytes,
+                               const comm::ArrivalPattern& pattern, int segments) const {
+    const comm::oracles::Reduction machine{.p = ranks,
+                                           .alpha = settings_.machine.alpha,
+                                           .beta = settings_.machine.beta,
+                                           .gamma = settings_.machine.gamma};
+    const auto m = static_cast<std::int64_t>(bytes);
+    const auto time = [&](int q) {
+      return closed_form(name, settings_.machine.duplex, machine, (m + q - 1) / q, q);
+    };
+    int best = std::max(segments, 1);
+    const auto most = static_cast<int>(std::clamp<std::int64_t>(m, 1, options_.most_segments));
+    for (int q = 2; segments <= 0 && q <= most; ++q) best = time(q) < time(best) ? q : best;
+    const double ns = static_cast<double>(time(best)) / static_cast<double>(kTicksPerNs);
+    const auto calls = static_cast<std::size_t>(options_.iterations);
+    return {.algorithm = name,
+            .ranks = ranks,
+            .bytes = bytes,
+            .pattern = pattern.spec(),
+            .segments = best,
+            .run_ns = std::vector<double>(calls, ns),
+            .elapsed_ns = std::vector<double>(calls, ns)};
   }
 
   /// Over numbers of segments that grow by an eighth at a time, until it has become a third slower than the best.
@@ -239,26 +330,37 @@ class Simulation {
     for (int iteration = 0; iteration < options_.iterations; ++iteration) {
       std::vector<Ticks> arrivals = arrivals_ns(pattern, iteration, ranks);
       if (!schedule || algorithm.uses_arrival) {
-        const std::int64_t round = machine.alpha / kTicksPerNs + (machine.beta + machine.gamma) *
-                                                                     static_cast<std::int64_t>(block) /
-                                                                     segments / kTicksPerNs;
+        const auto segment_ns = [&](Ticks per_byte) {
+          return per_byte * static_cast<std::int64_t>(block) / segments / kTicksPerNs;
+        };
+        const std::int64_t round = machine.alpha / kTicksPerNs + segment_ns(machine.beta + machine.gamma);
+        // Only where combining keeps the message's ends busy is it part of the plan.
+        const bool beside = settings_.platform || machine.combining == comm::Combining::overlapped;
         schedule = comm::make_schedule(algorithm, {.operation = settings_.operation,
                                                    .ranks = ranks,
                                                    .root = options_.root,
                                                    .segments = segments,
                                                    .ordered = options_.ordered,
                                                    .arrival_ns = predicted_ns(arrivals, iteration),
-                                                   .round_ns = round});
+                                                   .round_ns = round,
+                                                   .combine_ns = beside ? 0 : segment_ns(machine.gamma)});
         if (choice.background && comm::is_reduction(settings_.operation) && !options_.ordered) {
           schedule = comm::combine_own_last(*schedule);
         }
         slot_bytes = sizes(algorithm, schedule->shape, block);
       }
+      const comm::Conduct conduct{
+          .window = {options_.window, options_.window},
+          .early = choice.background ? comm::Early::background : comm::Early::nothing};
+      if (settings_.platform) {
+        const comm::PlatformRun result =
+            settings_.platform->replay(*schedule, slot_bytes, arrivals, options_.gamma_ns, conduct);
+        row.run_ns.push_back(result.run_ns);
+        row.elapsed_ns.push_back(result.elapsed_ns);
+        continue;
+      }
       for (Ticks& arrival : arrivals) arrival *= kTicksPerNs;
-      const comm::Simulation result =
-          comm::simulate(*schedule, slot_bytes, arrivals, machine,
-                         {.window = {options_.window, options_.window},
-                          .early = choice.background ? comm::Early::background : comm::Early::nothing});
+      const comm::Simulation result = comm::simulate(*schedule, slot_bytes, arrivals, machine, conduct);
       row.run_ns.push_back(static_cast<double>(result.run_time) / static_cast<double>(kTicksPerNs));
       row.elapsed_ns.push_back(result.elapsed_mean() / static_cast<double>(kTicksPerNs));
     }
@@ -295,6 +397,23 @@ std::string csv(const Settings& settings, const std::vector<Row>& rows) {
   return table.csv();
 }
 
+/// What the links are like.
+nlohmann::ordered_json links_json(const SimulateOptions& options, const Settings& settings) {
+  if (settings.platform) {
+    const comm::LinkModel link = settings.platform->link();
+    return {{"platform", std::filesystem::path(options.platform).filename().string()},
+            {"network", options.network},
+            {"alpha", fmt::format("{:g}us", link.alpha_ns * 1e-3)},
+            {"beta_ns_per_byte", link.beta_ns_per_byte},
+            {"gamma_ns_per_byte", options.gamma_ns}};
+  }
+  return {{"alpha", options.alpha},
+          {"beta_ns_per_byte", options.beta_ns},
+          {"gamma_ns_per_byte", options.gamma_ns},
+          {"ports", options.ports},
+          {"combining", options.combining}};
+}
+
 nlohmann::ordered_json document(const SimulateOptions& options, const Settings& settings,
                                 const std::vector<Row>& rows) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -311,20 +430,14 @@ nlohmann::ordered_json document(const SimulateOptions& options, const Settings& 
                     {"elapsed_ns", Row::mean(row.elapsed_ns)},
                     {"over_best", row.over_best}});
   }
-  return {{"papfft", kVersion},
-          {"settings",
-           {{"op", options.operation},
-            {"root", options.root},
-            {"ordered", options.ordered},
-            {"seed", options.seed},
-            {"alpha", options.alpha},
-            {"beta_ns_per_byte", options.beta_ns},
-            {"gamma_ns_per_byte", options.gamma_ns},
-            {"ports", options.ports},
-            {"combining", options.combining},
-            {"window", options.window},
-            {"prediction_error", options.prediction_error}}},
-          {"rows", list}};
+  nlohmann::ordered_json all = {{"op", options.operation},
+                                {"root", options.root},
+                                {"ordered", options.ordered},
+                                {"seed", options.seed}};
+  all.update(links_json(options, settings));
+  all["window"] = options.window;
+  all["prediction_error"] = options.prediction_error;
+  return {{"papfft", kVersion}, {"settings", all}, {"rows", list}};
 }
 
 int run_simulate(const SimulateOptions& options) {
@@ -349,7 +462,9 @@ void add_simulate(CLI::App& app, Action& action) {
       ->add_option(
           "--algorithms", options->algorithms,
           "names from 'papfft algorithms', with b before them for the background, /N behind them for N "
-          "segments; auto; all")
+          "segments; auto; all; table-bnom, "
+          "-chain, -binary (with two-way ports also -rab, -bi-greedy): by the formulas of the greedy "
+          "reduction paper")
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--ranks", options->ranks, "numbers of ranks")
@@ -361,8 +476,9 @@ void add_simulate(CLI::App& app, Action& action) {
       ->capture_default_str();
   command
       ->add_option("--segments", options->segments,
-                   "numbers of segments, or best: the fastest that is found; only for algorithms that leave "
-                   "the choice")
+                   "numbers of segments; best: the fastest that is found; auto: as a call chooses; only for "
+                   "algorithms "
+                   "that leave the choice")
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--most-segments", options->most_segments, "how far 'best' looks")
@@ -406,6 +522,23 @@ void add_simulate(CLI::App& app, Action& action) {
       ->add_option("--prediction-error", options->prediction_error,
                    "standard deviation of the arrivals that algorithms plan by from the true ones")
       ->capture_default_str();
+  CLI::Option* platform =
+      command
+          ->add_option(
+              "--platform", options->platform,
+              "a platform file of SimGrid, whose links take the place of one-port ones: a path, or one of "
+              "data/platforms by its name")
+          ->type_name("FILE");
+  for (const char* name : {"--alpha", "--beta", "--ports", "--combining"}) {
+    command->get_option(name)->excludes(platform);
+  }
+  command
+      ->add_option("--network", options->network,
+                   "how SimGrid takes a platform: plain, latency + bytes / rate (its CM02, without "
+                   "acknowledgements); tcp, fitted to TCP (its LV08)")
+      ->check(CLI::IsMember({"plain", "tcp"}))
+      ->needs(platform)
+      ->capture_default_str();
   command->add_option("--json", options->json, "write the rows as JSON to this file");
   command->add_option("--csv", options->csv, "write the rows as CSV to this file");
   command->add_flag("--quiet", options->quiet, "print no table");
@@ -423,7 +556,12 @@ void add_simulate(CLI::App& app, Action& action) {
       "  papfft simulate --op gather --algorithms lin,credit,bcredit --ranks 48 --bytes 8M --arrivals "
       "uniform:50ms\n"
       "  papfft simulate --algorithms bnom,binary --ranks 100000 --bytes 64K --segments 1,4\n"
-      "comm/sim/README.md has the commands for the figures of the greedy reduction paper.\n"
+      "  papfft simulate --op allreduce --ranks 64 --bytes 1M --platform fat-tree-10gbps.xml --window 8\n"
+      "comm/sim/README.md has the commands for the figures of the greedy reduction paper, and what a "
+      "platform "
+      "changes. Rank r is on the platform's r-th host; algorithms plan by what a message between the first "
+      "two "
+      "costs.\n"
       "Patterns:\n" +
       comm::known_arrival_patterns() +
       "\nAlgorithms that plan by arrival times know them, up to --prediction-error. Run time: from the first "
@@ -431,7 +569,9 @@ void add_simulate(CLI::App& app, Action& action) {
       "to the last exit; elapsed: mean over ranks of exit - arrival; over best: run time / that of the "
       "fastest row of the "
       "same ranks, bytes and arrivals.\n"
-      "Exit codes: 0 ok, 64 usage, 70 out of memory or a fault, 73 cannot write.");
+      "Exit codes: 0 ok, 64 usage or SimGrid is not installed, 65 the platform file cannot be used, 70 out "
+      "of memory or a "
+      "fault, 73 cannot write.");
   command->callback([&action, options] { action = [options] { return run_simulate(*options); }; });
 }
 

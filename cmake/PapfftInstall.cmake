@@ -47,6 +47,10 @@ install(TARGETS papfft)
 install(PROGRAMS app/cluster/papfft-cluster DESTINATION libexec/papfft)
 # Not CMAKE_INSTALL_DATADIR, for the same reason.
 install(DIRECTORY app/experiments DESTINATION share/papfft FILES_MATCHING PATTERN "*.json")
+install(DIRECTORY data/platforms DESTINATION share/papfft FILES_MATCHING PATTERN "*.xml")
+if(TARGET papfft_simgrid_module)
+  install(TARGETS papfft_simgrid_module LIBRARY DESTINATION libexec/papfft)
+endif()
 install(FILES app/completion/papfft.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME papfft)
 
 # Manual pages are the program's own --help, so they cannot be outdated; they need a program that runs here.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Uni-greedy reduction (uni_greedy.hpp) for equal segments and combining that costs nothing beside the messages. Made for
-// links that carry one way at a time; on others bi-greedy needs fewer rounds, but holds more segments at once.
+// Uni-greedy reduction (uni_greedy.hpp) for equal segments. Made for links that carry one way at a time; on others bi-greedy
+// needs fewer rounds, but holds more segments at once.
+#include <algorithm>
 #include <vector>
 
 #include "comm/schedule/registry.hpp"
@@ -11,8 +12,10 @@ namespace papfft::comm {
 namespace {
 
 void plan(const Request& request, const TransferSink& sink) {
-  const std::vector<std::int64_t> message(static_cast<std::size_t>(request.segments), 1);
-  const std::vector<std::int64_t> combining(message.size(), 0);
+  const auto segments = static_cast<std::size_t>(request.segments);
+  const std::vector<std::int64_t> message(segments,
+                                          std::max<std::int64_t>(1, request.round_ns - request.combine_ns));
+  const std::vector<std::int64_t> combining(segments, request.combine_ns);
   plan_uni_greedy(request.ranks, request.root, message, combining, sink);
 }
 

@@ -23,6 +23,8 @@ struct Request {
   std::vector<std::int64_t> arrival_ns = {};
   /// Time of one round, i.e. of one segment sent and combined; used by algorithms that plan in rounds.
   std::int64_t round_ns = 0;
+  /// How much of it is combining, for which the sender need not stay; 0: combining costs nothing beside the messages.
+  std::int64_t combine_ns = 0;
 };
 
 /// How the caller's bytes are cut into the `segments` of a Request.

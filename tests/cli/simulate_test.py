@@ -4,8 +4,13 @@
 import csv
 import json
 import math
+import pathlib
+import shutil
+import unittest
 
-from support import ProgramTest, complaints, command_line, run
+from support import PROGRAM, REPOSITORY, ProgramTest, complaints, command_line, run
+
+HAS_SIMGRID = (pathlib.Path(PROGRAM).parent / "papfft-simgrid.so").exists()
 
 
 class SimulateTest(ProgramTest):
@@ -107,3 +112,78 @@ class SimulateTest(ProgramTest):
                 said_lines = complaints(result.stderr)
                 self.assertEqual(len(said_lines), 1)
                 self.assertIn(said, said_lines[0])
+
+
+class PlatformTest(ProgramTest):
+    def simulated(self, *arguments):
+        self.papfft("simulate", "--quiet", "--json", "out.json", *arguments)
+        return json.loads(self.path("out.json").read_text())
+
+    def refused(self, code, *arguments, program=PROGRAM):
+        result = run([program, "simulate", "--quiet", *arguments], cwd=self.folder)
+        self.assertEqual(result.returncode, code, result.stderr.decode())
+        said, = complaints(result.stderr)
+        return said
+
+    def test_without_simgrid_the_missing_package_is_named(self):
+        shutil.copy(PROGRAM, self.path("alone"))  # away from its module
+        said = self.refused(64, "--platform", "crossbar-1gbps.xml", program=str(self.path("alone")))
+        self.assertIn("apt-get install libsimgrid-dev", said)
+
+    def test_mistakes_of_the_command_line(self):
+        self.assertIn("--alpha excludes --platform", self.refused(64, "--platform", "x.xml", "--alpha", "1us"))
+        self.assertIn("--network requires --platform", self.refused(64, "--network", "tcp"))
+
+    @unittest.skipUnless(HAS_SIMGRID, "built without SimGrid")
+    def test_a_crossbar_takes_the_time_of_one_port_links(self):
+        arguments = ("--op", "bcast", "--algorithms", "all", "--ranks", "8,20", "--bytes", "1M", "--segments", 8, "--arrivals",
+                     "none,uniform:5ms")
+        ports = self.simulated(*arguments, "--alpha", "8us", "--beta", 8)
+        platform = self.simulated(*arguments, "--platform", "crossbar-1gbps.xml")
+        self.assertEqual(platform["settings"]["platform"], "crossbar-1gbps.xml")
+        self.assertEqual(platform["settings"]["alpha"], "8us")
+        self.assertEqual(platform["settings"]["beta_ns_per_byte"], 8)
+        self.assertEqual(len(ports["rows"]), len(platform["rows"]))
+        for mine, theirs in zip(ports["rows"], platform["rows"]):
+            self.assertEqual(mine.keys(), theirs.keys())
+            self.assertAlmostEqual(theirs["run_ns"]["mean"] / mine["run_ns"]["mean"], 1, delta=0.05, msg=mine)
+        self.assertEqual(platform, self.simulated(*arguments, "--platform", "crossbar-1gbps.xml"))
+
+    @unittest.skipUnless(HAS_SIMGRID, "built without SimGrid")
+    def test_every_platform_of_ours(self):
+        for file in sorted((REPOSITORY / "data" / "platforms").glob("*.xml")):
+            with self.subTest(file.name):
+                rows = self.simulated("--op", "allreduce", "--algorithms", "ring,circulant", "--ranks", 40, "--bytes", "1M",
+                                      "--segments", 1, "--platform", file)["rows"]
+                self.assertEqual(len(rows), 2)
+                for row in rows:
+                    self.assertGreater(row["run_ns"]["mean"], 0)
+
+    @unittest.skipUnless(HAS_SIMGRID, "built without SimGrid")
+    def test_ranks_live_on_hosts_in_the_order_of_their_names(self):
+        # h2 and h9 are near to each other, h10 is far: with two ranks the slow link is not used.
+        self.path("near.xml").write_text('''<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="z" routing="Full">
+  <host id="h10" speed="1Gf"/><host id="h9" speed="1Gf"/><host id="h2" speed="1Gf"/>
+  <link id="fast" bandwidth="1GBps" latency="1us"/><link id="slow" bandwidth="1MBps" latency="1us"/>
+  <route src="h2" dst="h9"><link_ctn id="fast"/></route>
+  <route src="h2" dst="h10"><link_ctn id="slow"/></route>
+  <route src="h9" dst="h10"><link_ctn id="slow"/></route>
+</zone></platform>''')
+        two, three = self.simulated("--op", "bcast", "--algorithms", "chain", "--ranks", "2,3", "--bytes", 1000000, "--segments",
+                                    1, "--platform", "near.xml")["rows"]
+        self.assertAlmostEqual(two["run_ns"]["mean"], 1e6 + 1e3, delta=10)
+        self.assertAlmostEqual(three["run_ns"]["mean"], 1e6 + 1e9 + 2e3, delta=1000)
+        self.assertIn("has 3 hosts", self.refused(64, "--platform", "near.xml", "--ranks", "4"))
+
+    @unittest.skipUnless(HAS_SIMGRID, "built without SimGrid")
+    def test_files_that_are_no_platforms(self):
+        self.assertIn("No such file", self.refused(65, "--platform", "gone.xml"))
+        self.assertIn("directory", self.refused(65, "--platform", "."))
+        good = (REPOSITORY / "data" / "platforms" / "crossbar-1gbps.xml").read_text()
+        for text in ("", "hello", "<platform", good.replace("125MBps", "fast"), good.replace("0-1023", "0-0"),
+                     good.replace("sharing_policy", 'topology="DRAGONFLY" topo_parameters="1" sharing_policy')):
+            with self.subTest(text[:20]):
+                self.path("bad.xml").write_text(text)
+                self.assertIn("bad.xml: ", self.refused(65, "--platform", "bad.xml"))

@@ -393,6 +393,11 @@ TEST(UniGreedy, Figure3Ends39) {
   });
   const Machine machine{.alpha = 2, .gamma = 1, .duplex = false, .combining = Combining::exclusive};
   EXPECT_EQ(simulate(schedule, slot_sizes(schedule.shape, Times{1}), Times(15), machine).run_time, 39);
+  // The registry's plan, told what a round costs.
+  Request told = request(15, 5);
+  told.round_ns = 3;
+  told.combine_ns = 1;
+  EXPECT_EQ(make_schedule(reduce_uni_greedy, told).programs, schedule.programs);
 }
 
 TEST(UniGreedy, TableIV) {

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// Replays on a full crossbar against our own simulator of one-port links, for every algorithm of the registry.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "comm/schedule/registry.hpp"
+#include "comm/schedule/transform.hpp"
+#include "comm/sim/platform.hpp"
+
+namespace papfft::comm {
+
+namespace {
+
+constexpr std::int64_t kAlpha_ns = 8000;
+constexpr std::int64_t kBeta_ns = 8;
+
+/// 1024 hosts with alpha 8 us and beta 8 ns per byte. A process has one.
+Platform& crossbar() {
+  static const std::unique_ptr<Platform> platform =
+      open_simgrid_platform(PAPFFT_PLATFORMS "/crossbar-1gbps.xml", NetworkModel::plain);
+  return *platform;
+}
+
+struct Case {
+  const Algorithm* algorithm = nullptr;
+  int ranks = 0;
+  bool apart = false;  ///< the ranks arrive apart
+};
+
+std::string text_of(const Case& c) {
+  return std::to_string(c.ranks) + " ranks " + (c.apart ? "apart" : "together");
+}
+
+std::vector<std::int64_t> arrivals_of(const Case& c) {
+  std::vector<std::int64_t> arrivals(static_cast<std::size_t>(c.ranks));
+  if (!c.apart) return arrivals;
+  std::uint64_t x = 12345;
+  for (auto& a : arrivals) {
+    x = x * 6364136223846793005U + 1442695040888963407U;
+    a = static_cast<std::int64_t>(x >> 33U) % 20'000'000;
+  }
+  return arrivals;
+}
+
+Schedule schedule_of(const Case& c, int segments, std::span<const std::int64_t> arrivals, std::int64_t slot) {
+  return make_schedule(*c.algorithm, {.operation = c.algorithm->operation,
+                                      .ranks = c.ranks,
+                                      .segments = segments,
+                                      .arrival_ns = {arrivals.begin(), arrivals.end()},
+                                      .round_ns = kAlpha_ns + kBeta_ns * slot});
+}
+
+int segments_of(const Algorithm& a) {
+  if (a.segmentation == Segmentation::whole) return 1;
+  return a.segmentation == Segmentation::head_and_rest ? 2 : 4;
+}
+
+class Crossbar : public testing::TestWithParam<const Algorithm*> {};
+
+// With one message under way each way, what shares a link in SimGrid waits for a port in ours, for which it takes as long. Only
+// the chunks of a receiver-driven gather come from several ranks at once: its ranks end later, all together, if these share the
+// link fairly, so its mean time is compared for one chunk at a time.
+void expect_the_time_of_one_port_links(const Case& c) {
+  SCOPED_TRACE(text_of(c));
+  constexpr std::int64_t kSlot = 50'000;
+  constexpr std::int64_t kGamma_ns = 1;
+  const std::vector<std::int64_t> arrivals = arrivals_of(c);
+  Schedule schedule = schedule_of(c, segments_of(*c.algorithm), arrivals, kSlot);
+  const std::vector<std::int64_t> sizes = slot_sizes(schedule.shape, std::vector<std::int64_t>{kSlot});
+  const Machine machine{.alpha = kAlpha_ns, .beta = kBeta_ns, .gamma = kGamma_ns};
+  for (const Early early : {Early::nothing, Early::background}) {
+    const Conduct conduct{.window = {1, 1}, .early = early};
+    const Simulation ports = simulate(schedule, sizes, arrivals, machine, conduct);
+    const PlatformRun run = crossbar().replay(schedule, sizes, arrivals, kGamma_ns, conduct);
+    EXPECT_NEAR(run.run_ns / static_cast<double>(ports.run_time), 1, 0.05) << static_cast<int>(early);
+    ASSERT_EQ(run.exit_ns.size(), ports.exit.size());
+    if (schedule.shape.credits > 1) continue;
+    EXPECT_NEAR(run.elapsed_ns / ports.elapsed_mean(), 1, 0.05) << static_cast<int>(early);
+  }
+  if (schedule.shape.credits == 0) return;
+  schedule.shape.credits = 1;
+  const Simulation ports = simulate(schedule, sizes, arrivals, machine);
+  const PlatformRun run = crossbar().replay(schedule, sizes, arrivals, kGamma_ns, {});
+  EXPECT_NEAR(run.elapsed_ns / ports.elapsed_mean(), 1, 0.05);
+}
+
+TEST_P(Crossbar, TakesTheTimeOfOnePortLinks) {
+  for (const int ranks : {2, 5, 8, 13, 32}) {
+    for (const bool apart : {false, true}) expect_the_time_of_one_port_links({GetParam(), ranks, apart});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, Crossbar, testing::ValuesIn(algorithms().begin(), algorithms().end()),
+                         [](const auto& of) {
+                           std::string name = std::string(to_string(of.param->operation)) + "_" +
+                                              std::string(of.param->name);
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+Op message(OpKind kind, Rank peer, BlockRange blocks) {
+  return {.kind = kind, .peer = peer, .blocks = blocks};
+}
+
+/// 1 and 2 each send two slots to 0.
+Schedule two_senders() {
+  Schedule schedule{.shape = {.operation = Operation::gather, .ranks = 3, .segments = 2}};
+  schedule.programs.resize(3);
+  for (const Rank sender : {1, 2}) {
+    for (int s = 0; s < 2; ++s) {
+      const BlockRange block{2 * sender + s, 2 * sender + s + 1};
+      schedule.programs[0].append(message(OpKind::recv, sender, block), {});
+      schedule.programs[static_cast<std::size_t>(sender)].append(message(OpKind::send, 0, block), {});
+    }
+  }
+  return schedule;
+}
+
+TEST(Replay, MessagesThatShareALinkShareItsRate) {
+  const Schedule schedule = two_senders();
+  const std::vector<std::int64_t> sizes(6, 1'000'000);
+  const std::vector<std::int64_t> together(3);
+  // One after another at the root: 4 messages of 8.008 ms. All at once: 4 MB through the root's link after one latency.
+  EXPECT_NEAR(crossbar().replay(schedule, sizes, together, 0, {.window = {1, 1}}).run_ns, 4 * 8'008'000.0,
+              1e3);
+  EXPECT_NEAR(crossbar().replay(schedule, sizes, together, 0, {.window = {4, 4}}).run_ns, 32'008'000.0, 1e3);
+  // The one of rank 2, which comes when rank 1 has sent half of its first: 4 ms alone, then by halves.
+  const std::vector<std::int64_t> apart = {0, 0, 4'000'000};
+  const PlatformRun run = crossbar().replay(
+      schedule, std::vector<std::int64_t>{0, 0, 1'000'000, 0, 1'000'000, 0}, apart, 0, {.window = {4, 4}});
+  EXPECT_NEAR(run.exit_ns[1], 12'008'000, 1e4);
+  EXPECT_NEAR(run.exit_ns[2], 16'008'000, 1e4);
+}
+
+TEST(Replay, WhatItCannotRun) {
+  const Schedule schedule = two_senders();
+  const std::vector<std::int64_t> sizes(6, 1);
+  const std::vector<std::int64_t> arrivals(3);
+  EXPECT_THROW((void)crossbar().replay(schedule, std::vector<std::int64_t>{1}, arrivals, 0, {}),
+               std::invalid_argument);
+  EXPECT_THROW((void)crossbar().replay(schedule, sizes, std::vector<std::int64_t>(2), 0, {}),
+               std::invalid_argument);
+  Schedule unmet = schedule;
+  unmet.programs[1].append(message(OpKind::send, 0, {2, 3}), {});
+  EXPECT_THROW((void)crossbar().replay(unmet, sizes, arrivals, 0, {}), std::invalid_argument);
+  Schedule many{.shape = {.operation = Operation::bcast, .ranks = crossbar().host_count() + 1}};
+  many.programs.resize(static_cast<std::size_t>(many.shape.ranks));
+  EXPECT_THROW((void)crossbar().replay(many, std::vector<std::int64_t>{1},
+                                       std::vector<std::int64_t>(many.programs.size()), 0, {}),
+               std::invalid_argument);
+  EXPECT_THROW((void)open_simgrid_platform("other.xml", NetworkModel::plain), std::logic_error);
+}
+
+// Last: what it leaves in SimGrid's mailboxes would meet the messages of later replays.
+TEST(ReplayZ, ADeadlockIsAnError) {
+  Schedule schedule{.shape = {.operation = Operation::allgather, .ranks = 2}};
+  schedule.programs.resize(2);
+  for (const Rank r : {0, 1}) {
+    Program& program = schedule.programs[static_cast<std::size_t>(r)];
+    const int receive = program.append(message(OpKind::recv, 1 - r, {1 - r, 2 - r}), {});
+    program.append(message(OpKind::send, 1 - r, {r, r + 1}), std::vector<int>{receive});
+  }
+  EXPECT_THROW(
+      (void)crossbar().replay(schedule, std::vector<std::int64_t>{1, 1}, std::vector<std::int64_t>(2), 0, {}),
+      std::runtime_error);
+}
+
+}  // namespace
+
+}  // namespace papfft::comm
