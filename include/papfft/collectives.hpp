@@ -66,7 +66,7 @@ struct CallStatistics {
 struct LinkProbe {
   int sender = 0;
   int receiver = -1;  ///< -1: the last rank
-  std::size_t short_bytes = 4096;
+  std::size_t short_bytes = 64;
   std::size_t long_bytes = 32768;  ///< more than short_bytes
   int messages = 64;
   int in_flight = 2;
