@@ -9,6 +9,7 @@
 #include "app/io/atomic_file.hpp"
 #include "app/job.hpp"
 #include "app/version.hpp"
+#include "comm/predict/pure/arrival_trace.hpp"
 
 namespace papfft::app {
 
@@ -36,15 +37,15 @@ void prepare_signals() {
   sigaction(SIGXFSZ, &ignored, nullptr);
 }
 
-/// Ends a command that makes no sense (exit code 64). Normally every rank finds that out by itself, and the root says it. A
+/// Ends a command that makes no sense. Normally every rank finds that out by itself, and the root says it. A
 /// rank that was started with other arguments would end the job without a word; so all compare what they were given first.
-int refuse(const std::string& why) {
+int refuse(const std::string& why, int why_code = kUsage) {
   const auto say = [&] {
     if (launched_rank() == 0) fmt::print(stderr, "papfft: {}\n", why);
   };
   if (job_has_started()) {  // and they have been compared
     say();
-    return kUsage;
+    return why_code;
   }
   comm::Options options;
   try {
@@ -54,7 +55,7 @@ int refuse(const std::string& why) {
   }
   // Said while the others still wait for the root: the first that exits has mpirun end all.
   const int code = run_job(options, "auto", [&](Job&) { say(); });
-  return code != kOk ? code : kUsage;
+  return code != kOk ? code : why_code;
 }
 
 std::string explain(const CLI::ParseError& error, const CLI::App& app) {
@@ -105,6 +106,8 @@ int parse_and_act(int argc, char** argv) {
     return kOk;
   } catch (const CLI::ParseError& e) {
     return refuse(explain(e, app));
+  } catch (const comm::TraceError& e) {  // of --delay, which every rank reads
+    return refuse(e.what(), kBadData);
   } catch (const std::invalid_argument& e) {
     return refuse(e.what());
   } catch (const UsageError& e) {
