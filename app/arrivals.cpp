@@ -55,7 +55,9 @@ void ComputeWatch::compute_begins() {
 }
 
 void ComputeWatch::compute_reaches(double fraction) {
-  if (session_ != nullptr && fraction >= edge_ && !past_edge_.exchange(true)) session_->edge(fraction);
+  if (session_ == nullptr || fraction < edge_ || past_edge_.exchange(true)) return;
+  // The other part of a delay is still to come, however much is computed already.
+  session_->edge(rest_ns_ > 0 ? edge_ : fraction);
 }
 
 void ComputeWatch::compute_ends() {

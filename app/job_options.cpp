@@ -59,9 +59,11 @@ void JobOptions::declare(CLI::App& app) {
 }
 
 void JobOptions::declare_recording(CLI::App& app) {
-  app.add_option("--record", record,
-                 "write when each rank came to each collective call to this file, .csv (which --delay trace:FILE "
-                 "replays) or .json")
+  app.add_option(
+         "--record", record,
+         "write when each rank came to each collective call to this file, .csv (which --delay trace:FILE "
+         "replays) or .json; may be given for each (papfft record --help)")
+      ->expected(1)
       ->group(kGroup);
 }
 

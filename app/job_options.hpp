@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "app/progress.hpp"
 #include "comm/predict/pure/arrival_pattern.hpp"
@@ -39,7 +40,7 @@ struct JobOptions {
   bool quiet = false;
   bool stats = false;
   std::string json;
-  std::string record;
+  std::vector<std::string> record;
   ArrivalOptions arrivals;
 
   /// Declares them on a command.

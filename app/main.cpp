@@ -2,7 +2,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/command.hpp"
 #include "app/exit_code.hpp"
@@ -71,8 +75,7 @@ std::string explain(const CLI::ParseError& error, const CLI::App& app) {
   return fmt::format("no command '{}'; known: {}", unparsed.front(), known);
 }
 
-int parse_and_act(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) stored_command_line() += std::string(i == 1 ? "" : " ") + argv[i];
+int parse_and_act(std::vector<std::string> words) {
   CLI::App app("papfft: Fourier transforms by many processes that need not arrive together", "papfft");
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
@@ -98,8 +101,10 @@ int parse_and_act(int argc, char** argv) {
   add_report(app, action);
   add_experiment(app, action);
   add_info(app, action);
+  add_record(app, action);
   try {
-    app.parse(argc, argv);
+    std::ranges::reverse(words);  // as CLI11 wants them
+    app.parse(std::move(words));
     return action();
   } catch (const CLI::Success& e) {  // --help, --version
     if (launched_rank() == 0) app.exit(e);
@@ -117,7 +122,10 @@ int parse_and_act(int argc, char** argv) {
 
 int run(int argc, char** argv) {
   try {
-    return parse_and_act(argc, argv);
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    for (const std::string& word : words)
+      stored_command_line() += (&word == &words.front() ? "" : " ") + word;
+    return parse_and_act(words);
   } catch (...) {
     const int code = report_exception(std::current_exception());
     if (code != kOk) abort_job(code);
@@ -128,6 +136,8 @@ int run(int argc, char** argv) {
 }  // namespace
 
 const std::string& command_line() { return stored_command_line(); }
+
+int run_words(const std::vector<std::string>& words) { return parse_and_act(words); }
 
 }  // namespace papfft::app
 

@@ -21,7 +21,8 @@ using comm::RecordedArrival;
 using comm::RecordedCall;
 
 constexpr const char* kUnits =
-    "times in ns; arrival_ns, predicted_ns (empty: not predicted) and exit_ns since the first arrival, on rank 0's clock; "
+    "times in ns; arrival_ns, predicted_ns (empty: not predicted) and exit_ns since the first arrival, on "
+    "rank 0's clock; "
     "compute_ns: what the rank computed since its call before; bytes: of one rank's block, or of the vector";
 
 std::string csv(const ArrivalRecording& recording, const nlohmann::ordered_json& machine) {
@@ -73,9 +74,10 @@ void write(const std::string& path, const ArrivalRecording& recording, Job& job)
 }
 
 void check(const JobOptions& options, const Job& job) {
-  check_outputs({options.record});
+  for (const std::string& path : options.record) check_outputs({path});
   if (job.size() < 2) {
-    throw UsageError("--record: one process alone has nobody to arrive with; what would work: mpirun -n 4 papfft ...");
+    throw UsageError(
+        "--record: one process alone has nobody to arrive with; what would work: mpirun -n 4 papfft ...");
   }
 }
 
@@ -97,7 +99,9 @@ void run_recorded(Job& job, const JobOptions& options, const std::function<void(
     code = quit.code;  // on request, in good order
   }
   const ArrivalRecording recording = recorder.collect(job.comm());
-  job.at_root([&] { write(options.record, recording, job); });
+  job.at_root([&] {
+    for (const std::string& path : options.record) write(path, recording, job);
+  });
   if (code != kOk) throw Quit{code};
 }
 

@@ -190,7 +190,8 @@ void Recorder::call_ended(const CallRecord& call) {
   s.calls.push_back(kept);
 }
 
-void Recorder::computed(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end) {
+void Recorder::computed(std::chrono::steady_clock::time_point begin,
+                        std::chrono::steady_clock::time_point end) {
   State& s = *state_;
   const std::lock_guard lock(s.mutex);
   if (s.computations.size() < s.most_calls) s.computations.push_back({steady_ns(begin), steady_ns(end)});

@@ -16,9 +16,9 @@ struct CallRecord {
   bool started = false;        ///< by Collectives::start, so it went on beside its caller
   std::uint64_t number = 0;    ///< among the group's calls, or among those of the operation that were started
   int root = 0;
-  std::size_t bytes = 0;        ///< as CallArguments
-  std::int64_t arrival_ns = 0;  ///< the caller came
-  std::int64_t exit_ns = 0;     ///< it left; or what it had started was done
+  std::size_t bytes = 0;                          ///< as CallArguments
+  std::int64_t arrival_ns = 0;                    ///< the caller came
+  std::int64_t exit_ns = 0;                       ///< it left; or what it had started was done
   std::optional<std::int64_t> predicted_ns = {};  ///< when a session had expected the caller
 };
 

@@ -107,7 +107,8 @@ struct PatternTable {
            before += std::pair(hash(p.seed_, i, other), other) < mine ? 1 : 0;
          return before < p.number_ ? p.delay_ns_ : 0;
        }},
-      {"trace", Argument::file, "trace:FILE", "as recorded by a job's --record, or CSV lines iteration,rank,delay_ns",
+      {"trace", Argument::file, "trace:FILE",
+       "as recorded by a job's --record, or CSV lines iteration,rank,delay_ns",
        [](const P& p, I i, Rank r, int n, Rank) {
          const ArrivalTrace& trace = *p.trace_;
          if (n > trace.ranks) {

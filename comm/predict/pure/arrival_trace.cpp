@@ -26,7 +26,7 @@ constexpr std::string_view kDelayHeading = "iteration,rank,delay_ns";
 constexpr std::size_t kLongestLine = 4096;
 constexpr std::size_t kMostRows = std::size_t{1} << 20;
 constexpr int kMostLines = 1 << 22;
-constexpr std::int64_t kMostCount = 1'000'000'000;             // of calls and ranks
+constexpr std::int64_t kMostCount = 1'000'000'000;              // of calls and ranks
 constexpr std::int64_t kMostNs = 10 * 86400 * 1'000'000'000LL;  // ten days
 
 [[noreturn]] void fail(const std::string& what) { throw TraceError("trace: " + what); }
@@ -170,7 +170,8 @@ ArrivalRecording read_rows(Lines& lines) {
       constexpr std::string_view kDropped = "# dropped calls: ";
       if (text.starts_with(kDropped)) (void)parse_whole(text.substr(kDropped.size()), recording.dropped);
     } else if (!has_heading) {
-      if (text != kHeading) fail(lines.number(), quoted(text) + " is not the heading " + std::string(kHeading));
+      if (text != kHeading)
+        fail(lines.number(), quoted(text) + " is not the heading " + std::string(kHeading));
       has_heading = true;
     } else {
       keep(rows, parse_row(text, lines.number()));

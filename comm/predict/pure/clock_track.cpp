@@ -24,7 +24,8 @@ std::int64_t ClockTrack::to_reference(std::int64_t local_ns) const {
   if (after == knots_.end()) return local_ns + before.ahead_ns;
   const double share = static_cast<double>(local_ns - before.local_ns) /
                        static_cast<double>(after->local_ns - before.local_ns);
-  return local_ns + before.ahead_ns + std::llround(share * static_cast<double>(after->ahead_ns - before.ahead_ns));
+  return local_ns + before.ahead_ns +
+         std::llround(share * static_cast<double>(after->ahead_ns - before.ahead_ns));
 }
 
 }  // namespace papfft::comm
