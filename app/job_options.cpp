@@ -63,7 +63,7 @@ void JobOptions::declare_recording(CLI::App& app) {
          "--record", record,
          "write when each rank came to each collective call to this file, .csv (which --delay trace:FILE "
          "replays) or .json; may be given for each (papfft record --help)")
-      ->expected(1)
+      ->allow_extra_args(false)
       ->group(kGroup);
 }
 

@@ -103,6 +103,11 @@ int parse_and_act(std::vector<std::string> words) {
   add_info(app, action);
   add_record(app, action);
   try {
+    // record -o FILE -- JOB: CLI11 would take what follows the dashes for arguments of ours.
+    if (!words.empty() && words.front() == "record") {
+      const auto dashes = std::ranges::find(words, "--");
+      if (dashes != words.end()) words.erase(dashes);
+    }
     std::ranges::reverse(words);  // as CLI11 wants them
     app.parse(std::move(words));
     return action();

@@ -80,17 +80,15 @@ void show(const std::string& file) {
 }
 
 int run_record(const RecordOptions& options, std::vector<std::string> job) {
-  if (!job.empty() && job.front() == "--") job.erase(job.begin());
   if (job.empty() || std::ranges::find(kJobs, job.front()) == kJobs.end()) {
     throw UsageError(
         fmt::format("record: {} is no job that it can run; known: transform, spectrogram, psd, correlate, "
                     "convolve, bench fft",
                     job.empty() ? "nothing" : "'" + job.front() + "'"));
   }
-  for (const std::string& file : options.out) {
-    job.emplace_back("--record");
-    job.push_back(file);
-  }
+  // Before what is the job's own, so that nothing of ours can be the value of its last option.
+  auto at = job.begin() + std::min<std::ptrdiff_t>(std::ssize(job), job.front() == "bench" ? 2 : 1);
+  for (const std::string& file : options.out) at = job.insert(at, {"--record", file});
   const int code = run_words(job);
   if (launched_rank() != 0 || options.quiet || (code != kOk && code != kStopped)) return code;
   const auto csv =
@@ -109,7 +107,7 @@ void add_record(CLI::App& app, Action& action) {
       ->add_option("-o,--output", options->out,
                    "where to: .csv, which --delay trace:FILE replays, or .json; may be given for each")
       ->required()
-      ->expected(1);
+      ->allow_extra_args(false);
   command->add_flag("-q,--quiet", options->quiet, "print no summary");
   command->prefix_command();
   command->footer(

@@ -198,11 +198,16 @@ void Recorder::computed(std::chrono::steady_clock::time_point begin,
 }
 
 ArrivalRecording Recorder::collect(Collectives& comm) const {
-  const std::lock_guard lock(state_->mutex);
-  const std::uint64_t dropped = state_->dropped;
+  std::uint64_t dropped = 0;
+  std::vector<Call> mine;
+  {  // `comm` may be one that we observe
+    const std::lock_guard lock(state_->mutex);
+    dropped = state_->dropped;
+    mine = state_->finished_calls();
+  }
   std::vector<std::uint64_t> all_dropped(comm.rank() == 0 ? static_cast<std::size_t>(comm.size()) : 0);
   comm.gather<std::uint64_t>(std::span(&dropped, 1), all_dropped, 0, "lin");
-  const std::vector<std::vector<Call>> all = to_root(comm, state_->finished_calls());
+  const std::vector<std::vector<Call>> all = to_root(comm, mine);
   if (comm.rank() != 0) return {};
   ArrivalRecording recording = match(all);
   recording.dropped += std::ranges::max(all_dropped);

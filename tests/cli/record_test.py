@@ -19,7 +19,7 @@ def rows_of(path):
 
 
 class RecordTest(ProgramTest):
-    def batch(self, rows=4, length=512):
+    def batch(self, rows=4, length=510):
         return self.save("z.npy", np.random.default_rng(7).standard_normal((rows, length)) + 0j)
 
     def record(self, *job, ranks=3):

@@ -155,7 +155,7 @@ TEST(Recorder, IsToldByManyThreads) {
     for (std::uint64_t t = 0; t < 4; ++t) {
       threads.emplace_back([&recorder, t] {
         for (std::uint64_t i = 0; i < 500; ++i) {
-          recorder.call_ended({.started = true, .number = 4 * i + t});
+          recorder.call_ended({.algorithm = "ls", .started = true, .number = 4 * i + t});
           recorder.computed(Clock::now(), Clock::now());
         }
       });
