@@ -73,8 +73,7 @@ ArrivalAware::ArrivalAware(Job& job, const JobOptions& options, std::uint64_t ve
     return session_helps(operation, options.algorithm(operation), vectors);
   };
   const bool records = job.recorder() != nullptr;
-  if (job.size() > 1 &&
-      (records || (vectors > 0 && (overlaps || std::ranges::any_of(operations, helps))))) {
+  if (job.size() > 1 && (records || (vectors > 0 && (overlaps || std::ranges::any_of(operations, helps))))) {
     session_ =
         std::make_unique<comm::MpiSession>(MPI_COMM_WORLD, options.to_comm_options(), comm::SessionOptions{});
   }

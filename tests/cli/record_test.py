@@ -78,6 +78,16 @@ class RecordTest(ProgramTest):
         simulated = json.loads(self.path("s.json").read_text())["rows"][0]["run_ns"]["mean"]
         self.assertAlmostEqual(simulated, max(first) - min(first), delta=10)
 
+    def test_overlapping_vectors_and_the_benchmark_of_engines(self):
+        rows = self.record("transform", self.batch(rows=6, length=512), "--engine", "stream", "--delay", "late:1:20ms", ranks=2)
+        gathers = [row for row in rows if row["operation"] == "gather"]
+        self.assertEqual(len(gathers), 12)
+        self.assertTrue(all(row["compute_ns"] >= 20_000_000 for row in gathers if row["rank"] == 1))
+        said = self.papfft("record", "-o", "t.csv", "bench", "fft", "--engines", "dif,stream", "--gathers", "ls,bsls", "--length",
+                           1024, "--vectors", 3, "--quiet", ranks=2).stdout.decode()
+        self.assertRegex(said, r"gather +ls +4K +6 ")
+        self.assertRegex(said, r"gather +sls +4K +6 ")
+
     def refused(self, code, *arguments, ranks=None):
         result = run(command_line(arguments, ranks), cwd=self.folder)
         self.assertEqual(result.returncode, code, result.stderr.decode())

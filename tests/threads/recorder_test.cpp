@@ -111,6 +111,40 @@ TEST(Recorder, PlainCollectivesWithoutASession) {
   });
 }
 
+TEST(Recorder, StartedCallsAreMatchedByTheirNumberNotByWhenTheyEnd) {
+  ThreadGroup(3, 5).run([](Transport& transport) {
+    const int me = transport.rank();
+    Session session(transport, quick(), SessionOptions{});
+    Recorder recorder;
+    session.observe(&recorder);
+    constexpr std::size_t kCalls = 4;
+    std::vector<std::vector<int>> whole(kCalls, std::vector<int>(me == 0 ? 300 : 0));
+    std::vector<std::vector<int>> mine(kCalls);
+    std::vector<Pending> pending;
+    for (std::size_t i = 0; i < kCalls; ++i) {
+      mine[i].resize(i % 2 == 0 ? 100 : 1);
+      whole[i].resize(me == 0 ? 3 * mine[i].size() : 0);
+      pending.push_back(session.iscatter<int>(whole[i], mine[i], 0, "lin"));
+      pending.push_back(session.igather<int>(mine[i], whole[i], 0, "lin"));
+    }
+    pending.clear();  // waits
+    session.barrier();
+    recorder.unfollow();
+    const ArrivalRecording all = recorder.collect(session);
+    session.close();
+    if (me != 0) return;
+    ASSERT_EQ(all.calls.size(), 2 * kCalls);
+    for (const Operation operation : {Operation::scatter, Operation::gather}) {
+      std::vector<std::uint64_t> bytes;
+      for (const RecordedCall& call : all.calls) {
+        if (call.operation == operation) bytes.push_back(call.bytes);
+        for (const RecordedArrival& a : call.ranks) EXPECT_GE(a.exit_ns, a.arrival_ns);
+      }
+      EXPECT_THAT(bytes, testing::ElementsAre(400, 4, 400, 4));
+    }
+  });
+}
+
 TEST(Recorder, CallsBeyondTheMostAreCountedNotKept) {
   ThreadGroup(2).run([](Transport& transport) {
     Collectives comm(transport, quick());

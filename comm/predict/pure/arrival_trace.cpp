@@ -281,9 +281,10 @@ ArrivalRecording read_recording(std::istream& in) {
 
 ArrivalTrace replay(const ArrivalRecording& recording) {
   const auto after_computing = [](const RecordedCall& call) {
-    const auto computed =
-        std::ranges::count_if(call.ranks, [](const RecordedArrival& a) { return a.compute_ns > 0; });
-    return static_cast<std::size_t>(2 * computed) >= call.ranks.size();
+    const auto computed = [](const RecordedArrival& a) { return a.compute_ns > 0; };
+    const auto root = static_cast<std::size_t>(call.root);
+    const auto others = std::ranges::count_if(call.ranks, computed) - (computed(call.ranks[root]) ? 1 : 0);
+    return 2 * others >= std::ssize(call.ranks) - 1;
   };
   const bool any = std::ranges::any_of(recording.calls, after_computing);
   ArrivalTrace trace{.ranks = recording.ranks, .delay_ns = {}};

@@ -69,8 +69,8 @@ void write_recording(std::ostream& out, const ArrivalRecording& recording,
 /// Reads that; rows in any order. @throws TraceError  naming the line; also if the end is missing
 [[nodiscard]] ArrivalRecording read_recording(std::istream& in);
 
-/// An iteration per call before which half of the ranks or more had computed, as it is they whose computations end unevenly;
-/// where there is none, per call. A rank's delay is its arrival minus the earliest of the call.
+/// An iteration per call before which half or more of the ranks other than its root had computed, since it is computations
+/// that end unevenly; where there is none, per call. A rank's delay is its arrival minus the earliest of the call.
 /// @throws TraceError  there is no call
 [[nodiscard]] ArrivalTrace replay(const ArrivalRecording& recording);
 
