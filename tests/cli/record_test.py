@@ -4,7 +4,7 @@
 import csv
 import json
 
-from support import RECORDING, ProgramTest, command_line, complaints, np, run
+from support import RECORDING, REPOSITORY, ProgramTest, command_line, complaints, np, run
 
 HEADING = ("call", "rank", "operation", "algorithm", "root", "bytes", "compute_ns", "arrival_ns", "predicted_ns", "exit_ns")
 
@@ -87,6 +87,14 @@ class RecordTest(ProgramTest):
                            1024, "--vectors", 3, "--quiet", ranks=2).stdout.decode()
         self.assertRegex(said, r"gather +ls +4K +6 ")
         self.assertRegex(said, r"gather +sls +4K +6 ")
+
+    def test_the_traces_in_data(self):
+        files = sorted((REPOSITORY / "data" / "arrivals").glob("*.csv"))
+        self.assertEqual(len(files), 2)
+        for file in files:
+            ranks = 1 + max(row["rank"] for row in rows_of(file))
+            self.assertIn(file.name, (REPOSITORY / "data" / "README.md").read_text())
+            self.papfft("simulate", "--ranks", ranks, "--algorithms", "bnom", "--arrivals", f"trace:{file}", "--iterations", 30)
 
     def refused(self, code, *arguments, ranks=None):
         result = run(command_line(arguments, ranks), cwd=self.folder)
