@@ -905,6 +905,8 @@ void add_transform(CLI::App& app, Action& action) {
       "  papfft transform spectrum.npy --inverse --real -o samples.npy\n"
       "  mpirun -n 4 papfft transform iq.npy --leave-distributed -o spectrum.npy\n"
       "Real samples give the N/2+1 bins of numpy.fft.rfft, complex ones the N bins of numpy.fft.fft.\n"
+      "Batches over TCP: mpirun --mca btl_tcp_sndbuf 262144 keeps the way back from waiting behind the way "
+      "out.\n"
       "SIGUSR1, SIGINT and SIGTERM stop a batch in good order: the vectors under way are finished and "
       "written.\n"
       "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 stopped "

@@ -19,7 +19,7 @@ struct SharedWork {
 
 /// Seconds per vector in the long run, by a model: whichever takes longest of the root's link, its core, and all cores.
 ///
-///   link    (P-1)/P of the vector's bytes, in messages of 256 KiB or so (long vectors of a farm: whole)
+///   link    (P-1)/P of the vector's bytes, in messages of 256 KiB or so; a farm's whole vectors use the link less well
 ///   root    split and assemble: two passes over memory each. A farm's root copies instead.
 ///   cores   5 N log2 N operations, by P ranks or by one
 ///
