@@ -523,6 +523,13 @@ bool Execution::step() {
   return any;
 }
 
+bool Execution::has_more_to_send() const {
+  const Impl& x = *impl_;
+  return std::ranges::any_of(x.sends.ops.begin() + static_cast<std::ptrdiff_t>(x.sends.ended),
+                             x.sends.ops.end(),
+                             [&](int i) { return x.states[idx(i)].phase == Impl::Phase::waiting; });
+}
+
 bool Execution::done() const { return impl_->delivered; }
 
 std::string Execution::waits_for() const {

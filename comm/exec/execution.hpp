@@ -47,6 +47,8 @@ class Execution {
   bool step();
 
   /// All ops have ended and the result is in place.
+  /// Whether sends remain that have not been started.
+  [[nodiscard]] bool has_more_to_send() const;
   [[nodiscard]] bool done() const;
 
   /// What this rank waits for now: "rank 1 (recv <-1 [0,4), 4096 bytes)", or "its caller", or "nothing".
