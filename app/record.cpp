@@ -118,7 +118,7 @@ void add_record(CLI::App& app, Action& action) {
       "  mpirun -n 8 papfft bench collective --op gather --algorithms mpi,ls,bsls --delay trace:psd.csv\n"
       "After the options of record comes the job as it is typed alone: transform, spectrogram, psd, "
       "correlate, convolve or "
-      "bench\nfft. All of them also take --record FILE themselves. Recording makes a session (clocks are "
+      "bench\nfft. All of them also take --record FILE themselves, and --timeline FILE. Recording makes a session (clocks are "
       "synchronised, arrivals "
       "are\npredicted), and costs a microsecond per call.\n"
       "The file has a row per call and rank: operation, algorithm, root, bytes, ns of computation before it, "

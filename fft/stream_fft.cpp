@@ -74,7 +74,7 @@ std::uint64_t StreamFft<T>::run_root(const Source<In>& source, const Sink<Out>& 
     }
     if (done_ < computed_ && slot(done_).gather.test()) {
       {
-        const Timer timer(times_.assemble_s);
+        const Timer timer(times_.assemble_s, observer_, "assemble");
         transform_.assemble(transform_.template blocks_of<const Complex*>(slot(done_).out.data()),
                             result.data());
       }
@@ -85,7 +85,7 @@ std::uint64_t StreamFft<T>::run_root(const Source<In>& source, const Sink<Out>& 
     if (any) continue;
     const bool can_wait_for_gather = done_ < computed_;
     const auto until = Clock::now() + kAskAgain;
-    const Timer timer(times_.gather_s);
+    const Timer timer(times_.gather_s, observer_, "wait");
     comm_.wait_until(
         [&] {
           return (can_wait_for_gather && slot(done_).gather.done()) || (!quiet_ && may_feed()) ||
@@ -119,7 +119,7 @@ bool StreamFft<T>::feed(const Source<In>& source) {
   Slot& next = slot(started_);
   next.scatter.wait();  // has ended, as its gather has
   {
-    const Timer timer(times_.split_s);
+    const Timer timer(times_.split_s, observer_, "split");
     transform_.split(offer.vector, transform_.blocks_of(next.in.data()));
   }
   start_scatter(next);
@@ -153,7 +153,7 @@ std::uint64_t StreamFft<T>::run_other() {
     }
     if (any) continue;
     const bool starved = computed_ < started_ || done_ == computed_;
-    const Timer timer(starved ? times_.scatter_s : times_.gather_s);
+    const Timer timer(starved ? times_.scatter_s : times_.gather_s, observer_, "wait");
     comm_.wait_until([&] {
       return (!ended_ && word_sent_.done() && (word_ != kNext || started_ - done_ < slots_.size())) ||
              (computed_ < started_ && slot(computed_).scatter.done()) ||
