@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -72,7 +73,9 @@ class EventWriter {
   }
 
  private:
-  static std::string microseconds(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
+  static std::string microseconds(std::int64_t ns) {
+    return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", std::abs(ns / 1000), std::abs(ns % 1000));
+  }
 
   void begin(int rank, int thread) {
     if (!std::exchange(first_, false)) text_ += ",\n";

@@ -360,6 +360,8 @@ void Session::serve(const PersistentCall::Body* started, const CallArguments& ar
       execution->arrive();
     } else {
       early_ns = execution->early_ns();
+      // The caller may have come meanwhile, and waited for the decision above.
+      if (early_ns && *early_ns >= observed_ns) early_ns.reset();
       Layout where = x.layout(planned, execution->shape(), arguments.send, arguments.recv);
       execution->arrive(std::move(where.input), std::move(where.output));
     }

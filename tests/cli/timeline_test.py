@@ -16,6 +16,7 @@ class TimelineTest(ProgramTest):
         self.slices = [e for e in self.events if e["ph"] == "X"]
         self.assertEqual({e["ph"] for e in self.events} - {"X", "i", "M"}, set())
         self.assertEqual({e["pid"] for e in self.slices}, set(range(ranks or 1)))
+        self.assertTrue(all(e["dur"] >= 0 for e in self.slices))
         self.assertEqual(min(e["ts"] for e in self.events if e["ph"] != "M"), 0)
         self.thread_names = {(e["pid"], e["tid"]): e["args"]["name"] for e in self.events if e["name"] == "thread_name"}
         self.check_nesting()
