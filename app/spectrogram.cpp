@@ -53,6 +53,7 @@ class SpectrogramJob {
   using Complex = std::complex<T>;
 
   SpectrogramJob(Job& job, const SpectrogramOptions& options) : job_(job), options_(options) {
+    report_.recorder = job.recorder();
     settings_ = {.window = fft::parse_window(options.window),
                  .tukey_alpha = options.alpha,
                  .nperseg = options.nperseg,

@@ -85,7 +85,9 @@ class TransformJob {
  public:
   using Complex = std::complex<T>;
 
-  TransformJob(Job& job, const TransformOptions& options) : job_(job), options_(options) {}
+  TransformJob(Job& job, const TransformOptions& options) : job_(job), options_(options) {
+    report_.recorder = job.recorder();
+  }
 
   void run() {
     job_.at_root([&] { prepare(); });

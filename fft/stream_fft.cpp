@@ -96,7 +96,7 @@ std::uint64_t StreamFft<T>::run_root(const Source<In>& source, const Sink<Out>& 
       Slot& oldest = slot(done_);
       for (std::size_t v = 0; v < oldest.count; ++v) {
         {
-          const Timer timer(times_.assemble_s);
+          const Timer timer(times_.assemble_s, observer_, "assemble");
           const Complex* own = oldest.own.data();
           const Complex* back = oldest.back.data();
           transform_.assemble(blocks(own, back, v), result.data());
@@ -110,7 +110,7 @@ std::uint64_t StreamFft<T>::run_root(const Source<In>& source, const Sink<Out>& 
     if (any) continue;
     const bool can_wait_for_gather = done_ < computed_;
     const auto until = Clock::now() + kAskAgain;
-    const Timer timer(times_.gather_s);
+    const Timer timer(times_.gather_s, observer_, "wait");
     comm_.wait_until(
         [&] {
           return (can_wait_for_gather && slot(done_).gather.done()) || (!quiet_ && may_feed()) ||
@@ -141,7 +141,7 @@ bool StreamFft<T>::feed(const Source<In>& source) {
     quiet_ = offer.kind == Offer<In>::Kind::later;
     source_ended_ = offer.kind == Offer<In>::Kind::end;
     if (offer.kind != Offer<In>::Kind::vector) break;
-    const Timer timer(times_.split_s);
+    const Timer timer(times_.split_s, observer_, "split");
     transform_.split(offer.vector, blocks(next.own.data(), next.out.data(), next.count));
     ++next.count;
   }
@@ -203,7 +203,7 @@ std::uint64_t StreamFft<T>::run_other() {
     }
     if (any) continue;
     const bool starved = computed_ < started_ || done_ == computed_;
-    const Timer timer(starved ? times_.scatter_s : times_.gather_s);
+    const Timer timer(starved ? times_.scatter_s : times_.gather_s, observer_, "wait");
     comm_.wait_until([&] {
       return may_listen() || (computed_ < started_ && slot(computed_).scatter.done()) ||
              (done_ < computed_ && slot(done_).gather.done());

@@ -134,6 +134,7 @@ Pending Collectives::start(const CallArguments& arguments, std::shared_ptr<const
   call->execution = std::make_unique<Execution>(std::move(mine), std::move(where), x.transport,
                                                 instance_of_pending(number, arguments.operation), window,
                                                 arguments.reducer, &x.pending.credits());
+  call->execution->observe(x.observer);
   call->execution->arrive();
   x.pending.add(call);
   ++number;
