@@ -34,18 +34,9 @@ Spectrogram<T>::Spectrogram(const SpectrogramSettings& settings, Rigor rigor)
     : settings_(checked(settings)),
       real_fft_(settings.nperseg, Direction::forward, rigor),
       complex_fft_(settings.nperseg, Direction::forward, rigor) {
-  if (!(settings.sample_rate_hz > 0))
-    throw std::invalid_argument("spectrogram: the sample rate must be positive");
-  double sum = 0;
-  double sum_of_squares = 0;
-  for (const double w : make_window(settings.window, settings.nperseg, settings.tukey_alpha)) {
-    sum += w;
-    sum_of_squares += w * w;
-    window_.push_back(static_cast<T>(w));
-  }
-  if (!(sum > 0)) throw std::invalid_argument("spectrogram: the window's sum is 0");
-  scale_ =
-      settings.scaling == Scaling::density ? 1 / (settings.sample_rate_hz * sum_of_squares) : 1 / (sum * sum);
+  const std::vector<double> window = make_window(settings.window, settings.nperseg, settings.tukey_alpha);
+  scale_ = power_scale(window, settings.scaling, settings.sample_rate_hz);
+  for (const double w : window) window_.push_back(static_cast<T>(w));
 }
 
 template <typename T>

@@ -33,7 +33,6 @@ class Framing {
   std::size_t noverlap_;
 };
 
-enum class Scaling { density, spectrum };
 enum class SpectrogramMode { psd, magnitude };
 
 /// The defaults are those of scipy.signal.spectrogram.

@@ -32,20 +32,12 @@ Welch<Sample>::Welch(const WelchSettings& settings, std::size_t channels, std::v
       pairs_(std::move(pairs)) {
   const Framing checked(0, settings.nperseg, settings.noverlap);
   if (nfft_ < settings.nperseg) throw std::invalid_argument("welch: nfft must not be below nperseg");
-  if (!(settings.sample_rate_hz > 0)) throw std::invalid_argument("welch: the sample rate must be positive");
   for (const ChannelPair& pair : pairs_) {
     if (std::max(pair.first, pair.second) >= channels) throw std::invalid_argument("welch: no such channel");
   }
-  double sum = 0;
-  double sum_of_squares = 0;
-  for (const double w : make_window(settings.window, settings.nperseg, settings.tukey_alpha)) {
-    sum += w;
-    sum_of_squares += w * w;
-    window_.push_back(static_cast<T>(w));
-  }
-  if (!(sum > 0)) throw std::invalid_argument("welch: the window's sum is 0");
-  scale_ =
-      settings.scaling == Scaling::density ? 1 / (settings.sample_rate_hz * sum_of_squares) : 1 / (sum * sum);
+  const std::vector<double> window = make_window(settings.window, settings.nperseg, settings.tukey_alpha);
+  scale_ = power_scale(window, settings.scaling, settings.sample_rate_hz);
+  for (const double w : window) window_.push_back(static_cast<T>(w));
   plan_ =
       FftwPlan<T>::get(kReal ? PlanKind::real_forward : PlanKind::complex_forward, nfft_, Rigor::estimate);
   sums_.resize((channels_ + 2 * pairs_.size()) * kept_);

@@ -62,4 +62,16 @@ std::vector<double> make_window(Window window, std::size_t n, double tukey_alpha
   return samples;
 }
 
+double power_scale(std::span<const double> window, Scaling scaling, double sample_rate_hz) {
+  if (!(sample_rate_hz > 0)) throw std::invalid_argument("the sample rate must be positive");
+  double sum = 0;
+  double sum_of_squares = 0;
+  for (const double w : window) {
+    sum += w;
+    sum_of_squares += w * w;
+  }
+  if (!(sum > 0)) throw std::invalid_argument("the window's sum is 0");
+  return scaling == Scaling::density ? 1 / (sample_rate_hz * sum_of_squares) : 1 / (sum * sum);
+}
+
 }  // namespace papfft::fft

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -19,5 +20,11 @@ enum class Window { boxcar, hann, hamming, blackman, tukey };
 ///
 /// A single sample is 1. @param tukey_alpha  used by tukey only
 [[nodiscard]] std::vector<double> make_window(Window window, std::size_t n, double tukey_alpha = 0.25);
+
+enum class Scaling { density, spectrum };
+
+/// What a squared spectrum is multiplied with: 1/(rate sum w^2) for density, 1/(sum w)^2 for spectrum.
+/// @throws std::invalid_argument  the rate or the window's sum is not positive
+[[nodiscard]] double power_scale(std::span<const double> window, Scaling scaling, double sample_rate_hz);
 
 }  // namespace papfft::fft
