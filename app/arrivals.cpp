@@ -40,11 +40,12 @@ struct RankArrivals {
 
 }  // namespace
 
-ComputeWatch::ComputeWatch(comm::Session* session, double edge, Delay delay)
-    : session_(session), edge_(edge), delay_(std::move(delay)) {}
+ComputeWatch::ComputeWatch(comm::Session* session, double edge, Delay delay, comm::Recorder* recorder)
+    : session_(session), edge_(edge), delay_(std::move(delay)), recorder_(recorder) {}
 
 void ComputeWatch::compute_begins() {
   past_edge_ = false;
+  if (recorder_ != nullptr) begin_ = std::chrono::steady_clock::now();
   if (session_ != nullptr) session_->processing_start();
   if (!delay_) return;
   const std::int64_t delay_ns = delay_(vector_++);
@@ -54,12 +55,15 @@ void ComputeWatch::compute_begins() {
 }
 
 void ComputeWatch::compute_reaches(double fraction) {
-  if (session_ != nullptr && fraction >= edge_ && !past_edge_.exchange(true)) session_->edge(fraction);
+  if (session_ == nullptr || fraction < edge_ || past_edge_.exchange(true)) return;
+  // The other part of a delay is still to come, however much is computed already.
+  session_->edge(rest_ns_ > 0 ? edge_ : fraction);
 }
 
 void ComputeWatch::compute_ends() {
   sleep_ns(rest_ns_);
   if (session_ != nullptr) session_->processing_end();
+  if (recorder_ != nullptr) recorder_->computed(begin_, std::chrono::steady_clock::now());
 }
 
 ArrivalAware::ArrivalAware(Job& job, const JobOptions& options, std::uint64_t vectors,
@@ -68,7 +72,8 @@ ArrivalAware::ArrivalAware(Job& job, const JobOptions& options, std::uint64_t ve
   const auto helps = [&](comm::Operation operation) {
     return session_helps(operation, options.algorithm(operation), vectors);
   };
-  if (job.size() > 1 && vectors > 0 && (overlaps || std::ranges::any_of(operations, helps))) {
+  const bool records = job.recorder() != nullptr;
+  if (job.size() > 1 && (records || (vectors > 0 && (overlaps || std::ranges::any_of(operations, helps))))) {
     session_ =
         std::make_unique<comm::MpiSession>(MPI_COMM_WORLD, options.to_comm_options(), comm::SessionOptions{});
   }
@@ -77,12 +82,21 @@ ArrivalAware::ArrivalAware(Job& job, const JobOptions& options, std::uint64_t ve
     delay = [pattern = options.arrivals.pattern(), rank = job.rank(),
              ranks = job.size()](std::int64_t vector) { return pattern.delay_ns(vector, rank, ranks, 0); };
   }
-  watch_.emplace(session_.get(), options.arrivals.edge, std::move(delay));
+  watch_.emplace(session_.get(), options.arrivals.edge, std::move(delay), job.recorder());
+  if (session_ != nullptr && records) {
+    session_->observe(job.recorder());
+    job.recorder()->follow([this] { return session_->now_ns(); });
+  }
+}
+
+ArrivalAware::~ArrivalAware() {
+  if (session_ != nullptr && job_.recorder() != nullptr) job_.recorder()->unfollow();
 }
 
 std::optional<ArrivalSummary> ArrivalAware::finish() {
   if (session_ == nullptr) return std::nullopt;
   const comm::SessionStatistics s = session_->statistics();
+  if (job_.recorder() != nullptr) job_.recorder()->unfollow();
   session_->close();
   if (!options_.stats && options_.json.empty()) return std::nullopt;
   const RankArrivals mine{s.begun_early, s.predicted, s.mean_error_ns * s.predicted, s.thread_share};

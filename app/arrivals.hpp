@@ -2,6 +2,7 @@
 // How the ranks of a job come together: what they tell a session about their computing, and delays on purpose.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -26,7 +27,8 @@ class ComputeWatch : public fft::ParallelObserver {
 
   /// @param session  nullptr: nobody is told; else must outlive this object
   /// @param delay    may be empty
-  ComputeWatch(comm::Session* session, double edge, Delay delay);
+  /// @param recorder  as session
+  ComputeWatch(comm::Session* session, double edge, Delay delay, comm::Recorder* recorder = nullptr);
 
   void compute_begins() override;
   void compute_reaches(double fraction) override;
@@ -42,6 +44,8 @@ class ComputeWatch : public fft::ParallelObserver {
   comm::Session* session_;
   double edge_;
   Delay delay_;
+  comm::Recorder* recorder_;
+  std::chrono::steady_clock::time_point begin_;
   std::int64_t vector_ = 0;
   std::int64_t rest_ns_ = 0;  // of the delay, to be slept after the computation
   std::atomic<bool> past_edge_ = false;
@@ -49,7 +53,7 @@ class ComputeWatch : public fft::ParallelObserver {
 
 /// The collectives of a job's vectors: over a session where arrivals can be predicted and that can help, else the job's
 /// own. A session costs the synchronisation of clocks; a single vector pays that only if an algorithm that plans by
-/// arrivals or works in the background was asked for.
+/// arrivals or works in the background was asked for. What is recorded always has one, whose clock it is on.
 class ArrivalAware {
  public:
   /// Collective.
@@ -68,6 +72,9 @@ class ArrivalAware {
 
   /// Collective: ends the session. @return at the root, if there was one and somebody wants to know: how it went
   [[nodiscard]] std::optional<ArrivalSummary> finish();
+  ~ArrivalAware();
+  ArrivalAware(const ArrivalAware&) = delete;
+  ArrivalAware& operator=(const ArrivalAware&) = delete;
 
  private:
   Job& job_;

@@ -12,6 +12,7 @@
 #include "app/arrivals.hpp"
 #include "app/bench.hpp"
 #include "app/bench_common.hpp"
+#include "app/recording.hpp"
 #include "app/report/text_table.hpp"
 #include "app/run_report.hpp"
 #include "app/version.hpp"
@@ -55,8 +56,8 @@ struct VectorRecord {
 /// Keeps the times of each vector.
 class Recorder final : public ComputeWatch {
  public:
-  Recorder(comm::Session& session, double edge, Delay delay)
-      : ComputeWatch(&session, edge, std::move(delay)), session_(session) {}
+  Recorder(comm::Session& session, double edge, Delay delay, comm::Recorder* recorder)
+      : ComputeWatch(&session, edge, std::move(delay), recorder), session_(session) {}
 
   void compute_begins() override {
     begin_ = Clock::now();
@@ -137,6 +138,10 @@ class FftBench {
     const OwnComm comm;
     link_ = measure_link(comm, 0);
     comm::MpiSession session(MPI_COMM_WORLD, options_.job.to_comm_options(), comm::SessionOptions{});
+    if (job_.recorder() != nullptr) {
+      session.observe(job_.recorder());
+      job_.recorder()->follow([&] { return session.now_ns(); });
+    }
     make_rows();
     Progress progress = options_.job.make_progress(job_.is_root(), "bench fft");
     const std::size_t total = rows_.size() * static_cast<std::size_t>(options_.vectors);
@@ -149,6 +154,7 @@ class FftBench {
         progress.show(done += static_cast<std::size_t>(count), total);
       }
     }
+    if (job_.recorder() != nullptr) job_.recorder()->unfollow();
     session.close();
     job_.at_root([&] { write(); });
   }
@@ -237,10 +243,12 @@ class FftBench {
 
   void run_block(const OwnComm& comm, comm::MpiSession& session, Row& row, int first, int count) {
     // The same delays in each engine's turn.
-    Recorder watch(session, options_.arrivals.edge,
-                   [this, first, pattern = options_.arrivals.pattern()](std::int64_t vector) {
-                     return pattern.delay_ns(first + vector, job_.rank(), job_.size(), 0);
-                   });
+    Recorder watch(
+        session, options_.arrivals.edge,
+        [this, first, pattern = options_.arrivals.pattern()](std::int64_t vector) {
+          return pattern.delay_ns(first + vector, job_.rank(), job_.size(), 0);
+        },
+        job_.recorder());
     std::ranges::fill(out_, Complex{});
     const std::string_view engine = row.engine->name;
     if (engine == "stream") {
@@ -504,11 +512,13 @@ int run_fft(const FftOptions& options) {
                         options.length, job.size(), 65536 * job.size()));
       }
     });
-    if (options.precision == "float") {
-      run_bench<float>(job, options);
-    } else {
-      run_bench<double>(job, options);
-    }
+    run_recorded(job, options.job, [&] {
+      if (options.precision == "float") {
+        run_bench<float>(job, options);
+      } else {
+        run_bench<double>(job, options);
+      }
+    });
   });
 }
 
@@ -548,6 +558,7 @@ void add_bench_fft(CLI::App& bench, Action& action) {
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   options->arrivals.declare(*command);
+  options->job.declare_recording(*command);
   options->job.declare_common(*command);
   command->footer(
       "Examples:\n"

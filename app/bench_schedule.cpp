@@ -11,6 +11,7 @@
 #include "app/bench.hpp"
 #include "app/bench_common.hpp"
 #include "app/heap_meter.hpp"
+#include "app/report/byte_count.hpp"
 #include "app/report/text_table.hpp"
 #include "app/version.hpp"
 #include "comm/schedule/registry.hpp"
@@ -38,22 +39,26 @@ struct ScheduleBenchOptions {
 /// The instances of CLV 5.7.
 ///   uniform  all arrive within [0, P + 0.1], at a random root
 ///   skewed   all arrive at 0 but the last rank, which comes at N; root 0
-/// A round takes 0.001 to 1 in both.
+/// A round takes 0.001 to 1 in both. And one that tells how much there is to plan:
+///   rounds:R  all arrive within R rounds, at a random root
 class Instances {
  public:
   /// @throws std::invalid_argument
-  Instances(const std::string& pattern, std::uint64_t seed) : uniform_(pattern == "uniform"), random_(seed) {
-    if (pattern != "uniform" && pattern != "skewed") {
-      throw std::invalid_argument("no pattern '" + pattern + "'; known: uniform, skewed");
+  Instances(const std::string& pattern, std::uint64_t seed) : uniform_(pattern != "skewed"), random_(seed) {
+    if (pattern.starts_with(kRounds)) {
+      rounds_ = static_cast<double>(report::parse_byte_count(pattern.substr(kRounds.size())));
+    } else if (pattern != "uniform" && pattern != "skewed") {
+      throw std::invalid_argument("no pattern '" + pattern + "'; known: uniform, skewed, rounds:R");
     }
   }
 
   comm::Request next(comm::Operation operation, int ranks, int segments) {
     comm::Request request{.operation = operation, .ranks = ranks, .segments = segments};
-    request.round_ns = time_ns(0.001, 1);
+    request.round_ns = rounds_ > 0 ? std::llround(kUnitNs) : time_ns(0.001, 1);
     request.arrival_ns.resize(static_cast<std::size_t>(ranks));
     if (uniform_) {
-      for (std::int64_t& arrival : request.arrival_ns) arrival = time_ns(0, ranks + 0.1);
+      const double last = rounds_ > 0 ? rounds_ : ranks + 0.1;
+      for (std::int64_t& arrival : request.arrival_ns) arrival = time_ns(0, last);
       if (comm::is_rooted(operation)) request.root = std::uniform_int_distribution(0, ranks - 1)(random_);
     } else {
       request.arrival_ns.back() = std::llround(segments * kUnitNs);
@@ -66,7 +71,9 @@ class Instances {
     return std::llround(std::uniform_real_distribution(from, to)(random_) * kUnitNs);
   }
 
+  static constexpr std::string_view kRounds = "rounds:";
   bool uniform_;
+  double rounds_ = 0;  ///< 0: not by rounds
   std::mt19937_64 random_;
 };
 
@@ -263,7 +270,8 @@ void add_bench_schedule(CLI::App& bench, Action& action) {
       ->capture_default_str();
   command
       ->add_option("--patterns", options->patterns,
-                   "arrivals: uniform (all within P + 0.1, random root), skewed (all at 0, the last at N)")
+                   "arrivals: uniform (all within P + 0.1, random root), skewed (all at 0, the last at N), "
+                   "rounds:R (all within R rounds, random root)")
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--repetitions", options->repetitions, "instances per size and pattern")
@@ -277,7 +285,10 @@ void add_bench_schedule(CLI::App& bench, Action& action) {
       "  papfft bench schedule --ranks 4,8,16,32,64,128 --repetitions 250 --json schedule.json\n"
       "  papfft bench schedule --ranks 1024,2048,4096 --algorithms clv --repetitions 3\n"
       "  papfft bench schedule --op gather --algorithms all --segments 1\n"
-      "A round takes 0.001 to 1 of the patterns' unit of time, at random. Needs no mpirun.");
+      "  papfft bench schedule --ranks 512 --algorithms papbi --patterns "
+      "rounds:512,rounds:4000,rounds:20000\n"
+      "A round takes 0.001 to 1 of the patterns' unit of time, at random, or in rounds:R just one. Needs no "
+      "mpirun.");
   command->callback([&action, options] { action = [options] { return run_schedule_bench(*options); }; });
 }
 

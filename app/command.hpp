@@ -27,6 +27,10 @@ void add_tune(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_experiment(CLI::App& app, Action& action);
 void add_info(CLI::App& app, Action& action);
+void add_record(CLI::App& app, Action& action);
+
+/// Reads a command line, without the program's name, and does what it says. Complains by itself. @return the exit code
+[[nodiscard]] int run_words(const std::vector<std::string>& words);
 
 /// The whole command line as it was typed, for the check that all ranks were started alike.
 [[nodiscard]] const std::string& command_line();

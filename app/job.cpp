@@ -15,6 +15,7 @@
 #include "app/command.hpp"
 #include "app/io/atomic_file.hpp"
 #include "app/io/errors.hpp"
+#include "comm/predict/pure/arrival_trace.hpp"
 #include "comm/transport/self_transport.hpp"
 #include "comm/transport/transport.hpp"
 #include "papfft/mpi.hpp"
@@ -153,6 +154,9 @@ int report_exception(const std::exception_ptr& error) {
   } catch (const UsageError& e) {
     say(e.what());
     return kUsage;
+  } catch (const comm::TraceError& e) {
+    say(e.what());
+    return kBadData;
   } catch (const std::invalid_argument& e) {  // an algorithm, a window, a length that cannot be
     say(e.what());
     return kUsage;

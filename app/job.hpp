@@ -6,6 +6,7 @@
 
 #include "app/exit_code.hpp"
 #include "papfft/collectives.hpp"
+#include "papfft/recorder.hpp"
 
 namespace papfft::app {
 
@@ -31,6 +32,11 @@ class Job {
   [[nodiscard]] int rank() const { return comm_->rank(); }
   [[nodiscard]] int size() const { return comm_->size(); }
   [[nodiscard]] bool is_root() const { return rank() == 0; }
+
+  /// Who wants to know when the ranks come together; nullptr: nobody.
+  [[nodiscard]] comm::Recorder* recorder() const { return recorder_; }
+  /// @param recorder  must outlive the job's work
+  void set_recorder(comm::Recorder* recorder) { recorder_ = recorder; }
 
   /// Runs `work` on the root, then tells all ranks how it went. Collective.
   /// @throws Quit on every rank, if `work` threw; the root has then printed the one line.
@@ -58,6 +64,7 @@ class Job {
   std::unique_ptr<Mpi> mpi_;  // empty when alone
   std::unique_ptr<comm::Transport> alone_;
   std::unique_ptr<comm::Collectives> comm_;
+  comm::Recorder* recorder_ = nullptr;
 };
 
 /// Starts the ranks, checks that all have the same command line, and runs `body` on each.

@@ -54,7 +54,17 @@ void JobOptions::declare(CLI::App& app) {
   app.add_flag("--stats", stats, "print where the time went, and whether sharing and predicting paid")
       ->group(kGroup);
   arrivals.declare(app);
+  declare_recording(app);
   declare_common(app);
+}
+
+void JobOptions::declare_recording(CLI::App& app) {
+  app.add_option(
+         "--record", record,
+         "write when each rank came to each collective call to this file, .csv (which --delay trace:FILE "
+         "replays) or .json; may be given for each (papfft record --help)")
+      ->allow_extra_args(false)
+      ->group(kGroup);
 }
 
 void JobOptions::declare_common(CLI::App& app) {

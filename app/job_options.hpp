@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "app/progress.hpp"
 #include "comm/predict/pure/arrival_pattern.hpp"
@@ -39,11 +40,14 @@ struct JobOptions {
   bool quiet = false;
   bool stats = false;
   std::string json;
+  std::vector<std::string> record;
   ArrivalOptions arrivals;
 
   /// Declares them on a command.
   void declare(CLI::App& app);
-  /// Those without the algorithms, --stats and arrivals, for commands that have their own.
+  /// --record alone.
+  void declare_recording(CLI::App& app);
+  /// Those without the algorithms, --stats, arrivals and recording, for commands that have their own.
   void declare_common(CLI::App& app);
   /// @throws std::invalid_argument  unknown algorithms, wait policy or arrival pattern, listing the known.
   [[nodiscard]] comm::Options to_comm_options() const;

@@ -2,13 +2,18 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/command.hpp"
 #include "app/exit_code.hpp"
 #include "app/io/atomic_file.hpp"
 #include "app/job.hpp"
 #include "app/version.hpp"
+#include "comm/predict/pure/arrival_trace.hpp"
 
 namespace papfft::app {
 
@@ -36,15 +41,15 @@ void prepare_signals() {
   sigaction(SIGXFSZ, &ignored, nullptr);
 }
 
-/// Ends a command that makes no sense (exit code 64). Normally every rank finds that out by itself, and the root says it. A
+/// Ends a command that makes no sense. Normally every rank finds that out by itself, and the root says it. A
 /// rank that was started with other arguments would end the job without a word; so all compare what they were given first.
-int refuse(const std::string& why) {
+int refuse(const std::string& why, int why_code = kUsage) {
   const auto say = [&] {
     if (launched_rank() == 0) fmt::print(stderr, "papfft: {}\n", why);
   };
   if (job_has_started()) {  // and they have been compared
     say();
-    return kUsage;
+    return why_code;
   }
   comm::Options options;
   try {
@@ -54,7 +59,7 @@ int refuse(const std::string& why) {
   }
   // Said while the others still wait for the root: the first that exits has mpirun end all.
   const int code = run_job(options, "auto", [&](Job&) { say(); });
-  return code != kOk ? code : kUsage;
+  return code != kOk ? code : why_code;
 }
 
 std::string explain(const CLI::ParseError& error, const CLI::App& app) {
@@ -70,8 +75,7 @@ std::string explain(const CLI::ParseError& error, const CLI::App& app) {
   return fmt::format("no command '{}'; known: {}", unparsed.front(), known);
 }
 
-int parse_and_act(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) stored_command_line() += std::string(i == 1 ? "" : " ") + argv[i];
+int parse_and_act(std::vector<std::string> words) {
   CLI::App app("papfft: Fourier transforms by many processes that need not arrive together", "papfft");
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
@@ -97,14 +101,23 @@ int parse_and_act(int argc, char** argv) {
   add_report(app, action);
   add_experiment(app, action);
   add_info(app, action);
+  add_record(app, action);
   try {
-    app.parse(argc, argv);
+    // record -o FILE -- JOB: CLI11 would take what follows the dashes for arguments of ours.
+    if (!words.empty() && words.front() == "record") {
+      const auto dashes = std::ranges::find(words, "--");
+      if (dashes != words.end()) words.erase(dashes);
+    }
+    std::ranges::reverse(words);  // as CLI11 wants them
+    app.parse(std::move(words));
     return action();
   } catch (const CLI::Success& e) {  // --help, --version
     if (launched_rank() == 0) app.exit(e);
     return kOk;
   } catch (const CLI::ParseError& e) {
     return refuse(explain(e, app));
+  } catch (const comm::TraceError& e) {  // of --delay, which every rank reads
+    return refuse(e.what(), kBadData);
   } catch (const std::invalid_argument& e) {
     return refuse(e.what());
   } catch (const UsageError& e) {
@@ -114,7 +127,10 @@ int parse_and_act(int argc, char** argv) {
 
 int run(int argc, char** argv) {
   try {
-    return parse_and_act(argc, argv);
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    for (const std::string& word : words)
+      stored_command_line() += (&word == &words.front() ? "" : " ") + word;
+    return parse_and_act(words);
   } catch (...) {
     const int code = report_exception(std::current_exception());
     if (code != kOk) abort_job(code);
@@ -125,6 +141,8 @@ int run(int argc, char** argv) {
 }  // namespace
 
 const std::string& command_line() { return stored_command_line(); }
+
+int run_words(const std::vector<std::string>& words) { return parse_and_act(words); }
 
 }  // namespace papfft::app
 

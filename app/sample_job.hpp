@@ -15,6 +15,7 @@
 #include "app/io/writer.hpp"
 #include "app/job.hpp"
 #include "app/job_options.hpp"
+#include "app/recording.hpp"
 #include "app/report/plot.hpp"
 #include "app/run_report.hpp"
 
@@ -81,11 +82,13 @@ template <template <typename> class JobOf, typename Options>
 [[nodiscard]] int run_sample_job(const Options& options) {
   return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
     options.job.apply_threads(job.comm().ranks_on_host());
-    if (options.io.precision == "float") {
-      JobOf<float>(job, options).run();
-    } else {
-      JobOf<double>(job, options).run();
-    }
+    run_recorded(job, options.job, [&] {
+      if (options.io.precision == "float") {
+        JobOf<float>(job, options).run();
+      } else {
+        JobOf<double>(job, options).run();
+      }
+    });
   });
 }
 

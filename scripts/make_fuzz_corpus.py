@@ -36,6 +36,30 @@ def saved(array, version=None):
     return file.getvalue()
 
 
+def trace_inputs():
+    heading = "call,rank,operation,algorithm,root,bytes,compute_ns,arrival_ns,predicted_ns,exit_ns\n"
+    rows = ("0,0,scatter,sln,0,800,0,0,,90\n", "0,1,scatter,sln,0,800,0,7,-5,95\n",
+            "1,0,gather,bsls,0,800,30,140,139,150\n", "1,1,gather,bsls,0,800,1,100,180,100\n")
+
+    def recording(rows=rows, version=1, heading=heading, end=None):
+        count = len(rows) if end is None else end
+        return f"# papfft arrivals {version}\n# a remark\n{heading}{''.join(rows)}# end: {count} rows\n".encode()
+
+    yield "recording", recording()
+    yield "shuffled", recording(rows[::-1])
+    yield "no_calls", recording(())
+    yield "dropped", recording().replace(b"# a remark", b"# dropped calls: 7")
+    yield "version", recording(version=2)
+    yield "heading", recording(heading=heading[5:])
+    yield "twice", recording((*rows, rows[0]))
+    yield "hole", recording(rows[1:])
+    yield "count", recording(end=9)
+    yield "cut_off", recording()[:-30]
+    yield "large", recording([rows[0].replace("800", str(1 << 60)).replace(",90", ",864000000000000")])
+    yield "delays", b"# by hand\niteration,rank,delay_ns\r\n1,0,30\n0,1,20\n\n0,0,10\n1,1,40\n"
+    yield "far", b"0,0,0\n1000000000,1000000000,864000000000000\n"
+
+
 def sigmf_inputs():
     metadata = {"global": {"core:datatype": "cf32_le", "core:sample_rate": 1e6, "core:version": "1.0.0"},
                 "captures": [{"core:sample_start": 0, "core:frequency": 100e6}],
@@ -94,7 +118,7 @@ def sound_inputs(folder):
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
     corpus = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else root / "tests/fuzz/corpus"
-    for target, inputs in (("npy", npy_inputs()), ("sigmf", sigmf_inputs()), ("raw", raw_inputs())):
+    for target, inputs in (("npy", npy_inputs()), ("sigmf", sigmf_inputs()), ("raw", raw_inputs()), ("trace", trace_inputs())):
         (corpus / target).mkdir(parents=True, exist_ok=True)
         for name, content in inputs:
             (corpus / target / name).write_bytes(content)

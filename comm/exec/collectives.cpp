@@ -236,15 +236,33 @@ const CallStatistics& Collectives::last_call() const { return impl_->last; }
 
 void Collectives::call(const CallArguments& arguments) {
   Impl& x = *impl_;
+  const std::int64_t arrival_ns = x.observed_now_ns();
   const PlannedCall planned = x.plan(arguments);
   if (x.options.check_arguments) x.check(planned.signature);
   if (planned.choice.algorithm == nullptr) {
     stock_call(arguments);
     x.last = {.algorithm = "mpi"};
-    return;
+  } else {
+    x.last.algorithm = planned.choice.algorithm->name;
+    x.run(planned, arguments.send, arguments.recv, arguments.reducer);
   }
-  x.last.algorithm = planned.choice.algorithm->name;
-  x.run(planned, arguments.send, arguments.recv, arguments.reducer);
+  x.tell_observer(planned, arrival_ns);
+}
+
+void Collectives::observe(Observer* observer) { impl_->observer = observer; }
+
+void Collectives::Impl::tell_observer(const PlannedCall& plan, std::int64_t arrival_ns,
+                                      std::optional<std::int64_t> ahead_ns) {
+  if (observer == nullptr) return;
+  CallRecord record{.operation = static_cast<Operation>(plan.signature.operation),
+                    .algorithm = last.algorithm,
+                    .number = observed++,
+                    .root = plan.signature.root,
+                    .bytes = plan.signature.bytes,
+                    .arrival_ns = arrival_ns,
+                    .exit_ns = steady_now_ns()};
+  if (ahead_ns) record.predicted_ns = arrival_ns + *ahead_ns;
+  observer->call_ended(record);
 }
 
 void Collectives::offer_stock_calls() { impl_->stock = true; }

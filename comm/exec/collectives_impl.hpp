@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "comm/select/select.hpp"
 #include "comm/transport/transport.hpp"
 #include "papfft/collectives.hpp"
+#include "papfft/observer.hpp"
 
 namespace papfft::comm {
 
@@ -51,6 +54,12 @@ inline constexpr std::uint32_t kCallKinds = 3;
 [[nodiscard]] inline std::uint32_t instance_of_pending(std::uint32_t call, Operation operation) {
   return (kCallKinds + kOperationCount) * call + kCallKinds + static_cast<std::uint32_t>(operation);
 }
+
+/// In ns of std::chrono::steady_clock.
+[[nodiscard]] inline std::int64_t steady_ns(std::chrono::steady_clock::time_point time) {
+  return std::chrono::nanoseconds(time.time_since_epoch()).count();
+}
+[[nodiscard]] inline std::int64_t steady_now_ns() { return steady_ns(std::chrono::steady_clock::now()); }
 
 /// What a call comes down to, before there are buffers.
 struct PlannedCall {
@@ -111,6 +120,11 @@ struct Collectives::Impl {
   [[nodiscard]] std::string waits_for_pending() const {
     return "rank " + std::to_string(transport.rank()) + " waits for " + pending.waits_for();
   }
+  /// Now; without an observer, nobody asks the clock.
+  [[nodiscard]] std::int64_t observed_now_ns() const { return observer != nullptr ? steady_now_ns() : 0; }
+  /// A call that has just ended. @param ahead_ns  by how much the caller was expected later than it came
+  void tell_observer(const PlannedCall& plan, std::int64_t arrival_ns,
+                     std::optional<std::int64_t> ahead_ns = std::nullopt);
 
   /// A collective of our own, by a fixed algorithm, on bytes.
   void internal(Operation operation, std::span<const std::byte> send, std::span<std::byte> recv,
@@ -130,6 +144,8 @@ struct Collectives::Impl {
   std::array<std::uint32_t, kOperationCount> pending_calls{};  // started so far
   PendingCalls pending;
   CallStatistics last;
+  Observer* observer = nullptr;
+  std::uint64_t observed = 0;  // calls
 };
 
 }  // namespace papfft::comm

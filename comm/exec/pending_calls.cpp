@@ -40,7 +40,12 @@ bool PendingCalls::step() {
     for (const auto& call : calls_) {
       if (call->is_source && ++sources > kSourcesAtOnce) continue;
       any = call->execution->step() || any;
-      if (call->execution->done()) call->done = true;
+      if (!call->execution->done()) continue;
+      if (call->observer != nullptr) {
+        call->record.exit_ns = steady_now_ns();
+        call->observer->call_ended(call->record);
+      }
+      call->done = true;
     }
   } catch (...) {
     error_ = std::current_exception();
@@ -98,6 +103,7 @@ void Pending::wait() {
 
 Pending Collectives::start(const CallArguments& arguments, std::shared_ptr<const void> keep) {
   Impl& x = *impl_;
+  const std::int64_t arrival_ns = x.observed_now_ns();
   const PlannedCall planned = x.plan(arguments, false);
   if (planned.choice.algorithm == nullptr) {
     throw std::invalid_argument(std::string(to_string(arguments.operation)) +
@@ -110,6 +116,14 @@ Pending Collectives::start(const CallArguments& arguments, std::shared_ptr<const
   RankSchedule mine = x.part(planned, {});
   Layout where = x.layout(planned, mine.shape, arguments.send, arguments.recv);
   std::uint32_t& number = x.pending_calls.at(static_cast<std::size_t>(arguments.operation));
+  call->observer = x.observer;
+  call->record = {.operation = arguments.operation,
+                  .algorithm = planned.choice.algorithm->name,
+                  .started = true,
+                  .number = number,
+                  .root = arguments.root,
+                  .bytes = arguments.bytes,
+                  .arrival_ns = arrival_ns};
   call->execution = std::make_unique<Execution>(std::move(mine), std::move(where), x.transport,
                                                 instance_of_pending(number, arguments.operation), x.window,
                                                 arguments.reducer, &x.pending.credits());

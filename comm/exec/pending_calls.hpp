@@ -10,6 +10,7 @@
 
 #include "comm/exec/credit_window.hpp"
 #include "comm/exec/execution.hpp"
+#include "papfft/observer.hpp"
 
 namespace papfft::comm {
 
@@ -18,6 +19,8 @@ struct PendingCall {
   std::string text;                  ///< for whoever is stuck
   std::shared_ptr<const void> keep;  ///< what must live as long as the execution
   std::unique_ptr<Execution> execution;
+  Observer* observer = nullptr;
+  CallRecord record = {};          ///< for the observer; not its exit
   bool is_source = false;          ///< this rank sends everybody's data
   std::atomic<bool> done = false;  ///< after that, the execution is no longer touched
 };

@@ -42,7 +42,7 @@ class ArrivalPredictor final : public BackgroundTask {
   [[nodiscard]] std::optional<DurationEstimator::Prediction> prediction() const;
   /// When this rank is expected, on the reference clock; nothing before step() has worked it out.
   [[nodiscard]] std::optional<std::int64_t> predicted_arrival_ns() const;
-  /// The recent mean absolute error of the best estimator.
+  /// The recent absolute error of the best estimator (DurationEstimator).
   [[nodiscard]] std::optional<std::int64_t> error_ns() const;
 
   bool step() override;

@@ -285,6 +285,7 @@ Pending Session::start(const CallArguments& arguments, std::shared_ptr<const voi
 void Session::serve(const PersistentCall::Body* started, const CallArguments& arguments) {
   State& s = *state_;
   Impl& x = impl();
+  const std::int64_t observed_ns = x.observed_now_ns();
   const PlannedCall planned = started != nullptr ? s.expected->plan : x.plan(arguments);
   s.background.rethrow();
   s.statistics.arrived_ns = s.clock.now_ns();
@@ -362,6 +363,9 @@ void Session::serve(const PersistentCall::Body* started, const CallArguments& ar
   }
   s.predictor.leave();
   ++s.statistics.calls;
+  std::optional<std::int64_t> ahead_ns;
+  if (s.statistics.predicted_ns) ahead_ns = *s.statistics.predicted_ns - s.statistics.arrived_ns;
+  x.tell_observer(planned, observed_ns, ahead_ns);
   if (!planned.reducer.empty() && !s.reducers.contains(planned.reducer)) {
     if (auto copy = arguments.reducer->clone()) s.reducers.emplace(planned.reducer, std::move(copy));
   }

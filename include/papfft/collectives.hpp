@@ -18,6 +18,7 @@
 namespace papfft::comm {
 
 class Farm;
+class Observer;
 class Transport;
 
 /// A collective made no progress for Options::stuck_after. what() says, for every rank that was heard of, whom it
@@ -255,6 +256,10 @@ class Collectives {
 
   /// Returns on every rank after all have called it.
   void barrier();
+
+  /// From now on `observer` is told of every call that its caller makes, once it has ended without an exception.
+  /// @param observer  must outlive this object, or the next observe(); nullptr: nobody
+  void observe(Observer* observer);
 
  protected:
   /// By the MPI library's own collective. @throws std::invalid_argument  there is none

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "app/io/sigmf.hpp"
 #include "app/io/source.hpp"
 #include "app/io/writer.hpp"
+#include "comm/predict/pure/arrival_trace.hpp"
 
 /// What the fuzzers feed, also run on every file of the corpus by the unit tests. Each function takes any bytes; only the
 /// promised exception may come out of the library, and what it accepts must keep its promises.
@@ -106,11 +108,36 @@ inline void sound(Bytes bytes) {
   }
 }
 
+inline void trace(Bytes bytes) {
+  std::istringstream in{std::string(text_of(bytes))};
+  try {
+    const comm::ArrivalTrace trace = comm::parse_trace(in);
+    require(trace.iterations > 0 && trace.ranks > 0);
+    require(trace.delay_ns.size() ==
+            static_cast<std::size_t>(trace.iterations) * static_cast<std::size_t>(trace.ranks));
+    require(std::ranges::all_of(trace.delay_ns, [](std::int64_t ns) { return ns >= 0; }));
+  } catch (const comm::TraceError& error) {
+    const std::string_view what = error.what();
+    require(std::ranges::all_of(what, [](char c) { return c >= ' ' && c <= '~'; }));
+  }
+  // What we write of a recording is the same again.
+  try {
+    in.clear();
+    in.seekg(0);
+    const comm::ArrivalRecording recording = comm::read_recording(in);
+    std::ostringstream out;
+    comm::write_recording(out, recording, {});
+    std::istringstream again(out.str());
+    require(comm::read_recording(again) == recording);
+  } catch (const comm::TraceError&) {
+  }
+}
+
 struct Target {
   std::string_view name;  ///< also its folder in the corpus
   void (*run)(Bytes);
 };
 inline constexpr std::array kTargets = {Target{"npy", npy}, Target{"sigmf", sigmf}, Target{"raw", raw},
-                                        Target{"sound", sound}};
+                                        Target{"sound", sound}, Target{"trace", trace}};
 
 }  // namespace papfft::fuzz

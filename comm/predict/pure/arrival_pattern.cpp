@@ -6,8 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
-#include <istream>
-#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -109,7 +107,8 @@ struct PatternTable {
            before += std::pair(hash(p.seed_, i, other), other) < mine ? 1 : 0;
          return before < p.number_ ? p.delay_ns_ : 0;
        }},
-      {"trace", Argument::file, "trace:FILE", "as recorded: CSV lines iteration,rank,delay_ns",
+      {"trace", Argument::file, "trace:FILE",
+       "as recorded by a job's --record, or CSV lines iteration,rank,delay_ns",
        [](const P& p, I i, Rank r, int n, Rank) {
          const ArrivalTrace& trace = *p.trace_;
          if (n > trace.ranks) {
@@ -166,11 +165,11 @@ ArrivalPattern ArrivalPattern::parse(std::string_view spec, std::uint64_t seed) 
   pattern.delay_ = row->delay;
   if (row->argument == PatternTable::Argument::file) {
     std::ifstream file{std::string(argument)};
-    if (!file) fail("arrival pattern " + quoted(spec) + ": cannot read " + quoted(argument));
+    if (!file) throw TraceError("arrival pattern " + quoted(spec) + ": cannot read " + quoted(argument));
     try {
       pattern.trace_ = std::make_shared<const ArrivalTrace>(parse_trace(file));
-    } catch (const std::invalid_argument& e) {
-      fail("arrival pattern " + quoted(spec) + ": " + e.what());
+    } catch (const TraceError& e) {
+      throw TraceError("arrival pattern " + quoted(spec) + ": " + e.what());
     }
     return pattern;
   }
@@ -192,61 +191,6 @@ std::int64_t ArrivalPattern::delay_ns(std::int64_t iteration, Rank rank, int ran
          " and root " + std::to_string(root) + " among " + std::to_string(ranks) + " ranks");
   }
   return delay_(*this, iteration, rank, ranks, root);
-}
-
-ArrivalTrace parse_trace(std::istream& in) {
-  struct Entry {
-    std::int64_t iteration = 0;
-    std::int64_t rank = 0;
-    std::int64_t delay_ns = 0;
-    int line = 0;
-  };
-  constexpr std::int64_t kMost = 1'000'000'000;
-  std::vector<Entry> entries;
-  std::string text;
-  bool heading_possible = true;
-  for (int line = 1; std::getline(in, text); ++line) {
-    if (!text.empty() && text.back() == '\r') text.pop_back();
-    if (text.empty() || text.front() == '#') continue;
-    const bool heading = heading_possible && text == "iteration,rank,delay_ns";
-    heading_possible = false;
-    if (heading) continue;
-    const std::string_view view(text);
-    const std::size_t one = view.find(',');
-    const std::size_t two = one == std::string_view::npos ? one : view.find(',', one + 1);
-    Entry e{.line = line};
-    if (two == std::string_view::npos || !parse_whole(view.substr(0, one), e.iteration) ||
-        !parse_whole(view.substr(one + 1, two - one - 1), e.rank) ||
-        !parse_whole(view.substr(two + 1), e.delay_ns) || e.iteration < 0 || e.iteration > kMost ||
-        e.rank < 0 || e.rank > kMost || e.delay_ns < 0) {
-      fail("trace, line " + std::to_string(line) + ": " + quoted(view) + " is no iteration,rank,delay_ns");
-    }
-    entries.push_back(e);
-  }
-  if (entries.empty()) fail("trace: it is empty");
-  std::ranges::stable_sort(entries, {}, [](const Entry& e) { return std::pair(e.iteration, e.rank); });
-  const std::int64_t ranks = std::ranges::max_element(entries, {}, &Entry::rank)->rank + 1;
-  std::int64_t iteration = 0;
-  std::int64_t rank = 0;
-  ArrivalTrace trace;
-  for (const Entry& e : entries) {
-    if (std::pair(e.iteration, e.rank) < std::pair(iteration, rank)) {
-      fail("trace, line " + std::to_string(e.line) + ": iteration " + std::to_string(e.iteration) +
-           ", rank " + std::to_string(e.rank) + " is there twice");
-    }
-    if (std::pair(e.iteration, e.rank) != std::pair(iteration, rank)) break;  // a hole, reported below
-    trace.delay_ns.push_back(e.delay_ns);
-    if (++rank == ranks) {
-      rank = 0;
-      ++iteration;
-    }
-  }
-  if (trace.delay_ns.size() != entries.size() || rank != 0) {
-    fail("trace: iteration " + std::to_string(iteration) + " has no rank " + std::to_string(rank));
-  }
-  trace.iterations = static_cast<int>(iteration);
-  trace.ranks = static_cast<int>(ranks);
-  return trace;
 }
 
 }  // namespace papfft::comm

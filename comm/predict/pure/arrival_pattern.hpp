@@ -1,28 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
-#include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "comm/predict/pure/arrival_trace.hpp"
 #include "comm/schedule/schedule.hpp"
 
 namespace papfft::comm {
-
-/// Delays recorded from a job: delay of every rank in every iteration.
-struct ArrivalTrace {
-  int iterations = 0;
-  int ranks = 0;
-  std::vector<std::int64_t> delay_ns;  ///< [iteration * ranks + rank]
-};
-
-/// Reads lines `iteration,rank,delay_ns` in any order; empty lines, lines that begin with '#' and one heading line of
-/// exactly these names are passed over.
-/// @throws std::invalid_argument  naming the line, if it is no such triple, one is negative or there twice, or if not
-///                                every iteration 0 .. I-1 has every rank 0 .. P-1.
-[[nodiscard]] ArrivalTrace parse_trace(std::istream& in);
 
 /// `250us`, `1.5ms`, `2s`, `10ns` or `0`: a number and its unit, at most 10 days.
 /// @throws std::invalid_argument  saying what is expected.
@@ -36,7 +23,8 @@ struct ArrivalTrace {
 class ArrivalPattern {
  public:
   /// @param spec  e.g. `none`, `uniform:50ms`, `late:3:50ms`, `k-late:3:10ms`, `trace:FILE` (parse_trace()'s format)
-  /// @throws std::invalid_argument  listing the known patterns if this is none; naming a file that cannot be read.
+  /// @throws std::invalid_argument  listing the known patterns if this is none
+  /// @throws TraceError             naming a file that cannot be read or is none of ours
   static ArrivalPattern parse(std::string_view spec, std::uint64_t seed);
 
   /// @throws std::invalid_argument  unless iteration >= 0 and rank and root are among the ranks; if the pattern names a

@@ -2,6 +2,7 @@
 #include "comm/predict/pure/estimators.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -25,6 +26,23 @@ std::int64_t extrapolate_edge(std::int64_t elapsed_ns, double fraction) {
   checked_weight(fraction, "edge: the fraction of the work that is done");
   if (elapsed_ns < 0) throw std::invalid_argument("edge: before the start of the processing");
   return std::llround(std::min(static_cast<double>(elapsed_ns) / fraction, kLongestNs));
+}
+
+RecentMedian::RecentMedian(int count) : count_(static_cast<std::size_t>(count)) {
+  if (count < 1) throw std::invalid_argument("median: needs a count of at least 1");
+}
+
+void RecentMedian::add(std::int64_t value) {
+  if (last_.size() == count_) last_.pop_front();
+  last_.push_back(value);
+}
+
+std::optional<std::int64_t> RecentMedian::value() const {
+  if (last_.empty()) return std::nullopt;
+  std::vector<std::int64_t> sorted(last_.begin(), last_.end());
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
+  std::ranges::nth_element(sorted, middle);
+  return *middle;
 }
 
 SimpleMovingAverage::SimpleMovingAverage(int count) : count_(static_cast<std::size_t>(count)) {
@@ -59,9 +77,9 @@ std::optional<std::int64_t> ExponentialMovingAverage::predict() const {
 }
 
 DurationEstimator::DurationEstimator(const Settings& settings)
-    : error_weight_(checked_weight(settings.error_weight, "estimator: error_weight")),
-      sma_(settings.sma_count),
-      ewma_(settings.ewma_alpha) {}
+    : sma_(settings.sma_count),
+      ewma_(settings.ewma_alpha),
+      errors_ns_(kEstimatorCount, RecentMedian(settings.error_count)) {}
 
 void DurationEstimator::edge(std::int64_t elapsed_ns, double fraction) {
   edge_ns_ = extrapolate_edge(elapsed_ns, fraction);
@@ -70,10 +88,7 @@ void DurationEstimator::edge(std::int64_t elapsed_ns, double fraction) {
 void DurationEstimator::finish(std::int64_t duration_ns) {
   for (std::size_t e = 0; e < kEstimatorCount; ++e) {
     const auto predicted = predict(static_cast<Estimator>(e));
-    if (!predicted) continue;
-    const double error = std::abs(static_cast<double>(*predicted - duration_ns));
-    std::optional<double>& mean = errors_ns_[e];
-    mean = mean ? error_weight_ * error + (1 - error_weight_) * *mean : error;
+    if (predicted) errors_ns_[e].add(std::abs(*predicted - duration_ns));
   }
   edge_ns_.reset();
   last_.add(duration_ns);
@@ -97,23 +112,21 @@ std::optional<std::int64_t> DurationEstimator::predict(Estimator estimator) cons
 
 std::optional<DurationEstimator::Prediction> DurationEstimator::predict() const {
   std::optional<Prediction> best;
-  double best_error = 0;
+  std::int64_t best_error_ns = 0;
   for (std::size_t e = 0; e < kEstimatorCount; ++e) {
     const auto estimator = static_cast<Estimator>(e);
     const auto predicted = predict(estimator);
     if (!predicted) continue;
-    const double error = errors_ns_[e].value_or(std::numeric_limits<double>::infinity());
-    if (best && error >= best_error) continue;
+    const std::int64_t error_ns = errors_ns_[e].value().value_or(std::numeric_limits<std::int64_t>::max());
+    if (best && error_ns >= best_error_ns) continue;
     best = Prediction{*predicted, estimator};
-    best_error = error;
+    best_error_ns = error_ns;
   }
   return best;
 }
 
 std::optional<std::int64_t> DurationEstimator::error_ns(Estimator estimator) const {
-  const auto& mean = errors_ns_.at(static_cast<std::size_t>(estimator));
-  if (!mean) return std::nullopt;
-  return std::llround(*mean);
+  return errors_ns_.at(static_cast<std::size_t>(estimator)).value();
 }
 
 }  // namespace papfft::comm

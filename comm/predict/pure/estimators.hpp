@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace papfft::comm {
 
@@ -21,6 +21,19 @@ class LastValue {
 
  private:
   std::optional<std::int64_t> last_ns_;
+};
+
+/// The median of the last `count` values, or of as many as there are (of an even number the lower one).
+class RecentMedian {
+ public:
+  /// @throws std::invalid_argument unless count >= 1.
+  explicit RecentMedian(int count);
+  void add(std::int64_t value);
+  [[nodiscard]] std::optional<std::int64_t> value() const;
+
+ private:
+  std::size_t count_;
+  std::deque<std::int64_t> last_;
 };
 
 /// The mean of the last `count` durations, or of as many as there are.
@@ -57,15 +70,15 @@ inline constexpr std::size_t kEstimatorCount = 4;
 /// Predicts the length of a rank's processing phase by whichever estimator erred least of late.
 ///
 /// One iteration: edge() any number of times (the latest counts), predict() at any time, finish() once with the true
-/// duration. finish() scores what every estimator says at that moment: a mean absolute error in which each new
-/// iteration weighs `error_weight`. An estimator that has never been scored comes after those that have; ties go to
-/// the first in the order of Estimator.
+/// duration. finish() scores what every estimator says at that moment: the median of its last `error_count` absolute errors,
+/// which a few iterations that something else disturbed do not change, as they would a mean. An estimator that has never been
+/// scored comes after those that have; ties go to the first in the order of Estimator.
 class DurationEstimator {
  public:
   struct Settings {
     int sma_count = 8;
     double ewma_alpha = 0.3;
-    double error_weight = 0.2;  ///< 0 < weight <= 1
+    int error_count = 9;  ///< >= 1
   };
   struct Prediction {
     std::int64_t duration_ns = 0;
@@ -87,16 +100,15 @@ class DurationEstimator {
   /// Nothing without any edge or history.
   [[nodiscard]] std::optional<Prediction> predict() const;
   [[nodiscard]] std::optional<std::int64_t> predict(Estimator estimator) const;
-  /// The recent mean absolute error; nothing if it was never scored.
+  /// The recent absolute error; nothing if it was never scored.
   [[nodiscard]] std::optional<std::int64_t> error_ns(Estimator estimator) const;
 
  private:
-  double error_weight_;
   std::optional<std::int64_t> edge_ns_;
   LastValue last_;
   SimpleMovingAverage sma_;
   ExponentialMovingAverage ewma_;
-  std::array<std::optional<double>, kEstimatorCount> errors_ns_;
+  std::vector<RecentMedian> errors_ns_;  // one per estimator
 };
 
 }  // namespace papfft::comm

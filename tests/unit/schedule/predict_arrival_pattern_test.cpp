@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
-#include <sstream>
 
 #include "comm/predict/pure/arrival_pattern.hpp"
 
@@ -152,42 +151,10 @@ TEST(ArrivalPattern, RefusesRanksThatDoNotExist) {
   EXPECT_THROW((void)pattern.delay_ns(-1, 0, 3, 0), std::invalid_argument);
 }
 
-ArrivalTrace parsed(const std::string& text) {
-  std::istringstream in(text);
-  return parse_trace(in);
-}
-
-TEST(ArrivalTraceFile, AnyOrderWithCommentsAndHeading) {
-  const ArrivalTrace trace = parsed("# a job\niteration,rank,delay_ns\r\n1,0,30\n0,1,20\n\n0,0,10\n1,1,40\n");
-  EXPECT_EQ(trace.iterations, 2);
-  EXPECT_EQ(trace.ranks, 2);
-  EXPECT_THAT(trace.delay_ns, ElementsAre(10, 20, 30, 40));
-}
-
-TEST(ArrivalTraceFile, SaysWhatIsWrong) {
-  const auto error = [](const std::string& text) -> std::string {
-    try {
-      (void)parsed(text);
-    } catch (const std::invalid_argument& e) {
-      return e.what();
-    }
-    return "no error";
-  };
-  EXPECT_THAT(error("0,0,5\n0,1\n"), HasSubstr("line 2"));
-  EXPECT_THAT(error("0,0,5\n0,x,5\n"), HasSubstr("line 2"));
-  EXPECT_THAT(error("0,0,-5\n"), HasSubstr("line 1"));
-  EXPECT_THAT(error("0,0,5,6\n"), HasSubstr("line 1"));
-  EXPECT_THAT(error("0,0,5\n0,0,6\n"), HasSubstr("line 2: iteration 0, rank 0 is there twice"));
-  EXPECT_THAT(error("0,0,5\n0,2,6\n"), HasSubstr("iteration 0 has no rank 1"));
-  EXPECT_THAT(error("0,0,5\n0,1,5\n1,0,6\n"), HasSubstr("iteration 1 has no rank 1"));
-  EXPECT_THAT(error("0,0,5\n2,0,6\n"), HasSubstr("iteration 1 has no rank 0"));
-  EXPECT_THAT(error("# nothing\n"), HasSubstr("empty"));
-}
-
 TEST(ArrivalTraceFile, IsReplayedAgainAndAgain) {
   const auto file = std::filesystem::temp_directory_path() /
                     ("papfft_trace_" + std::to_string(testing::UnitTest::GetInstance()->random_seed()) + "_" +
-                     std::to_string(reinterpret_cast<std::uintptr_t>(&parsed)) + ".csv");
+                     std::to_string(reinterpret_cast<std::uintptr_t>(&error_of)) + ".csv");
   std::ofstream(file) << "0,0,1\n0,1,2\n1,0,3\n1,1,4\n";
   const std::string spec = "trace:" + file.string();
   EXPECT_THAT(delays(spec, 2, 0, 0), ElementsAre(1, 2));

@@ -56,7 +56,7 @@ TEST(Estimators, RefuseSettingsThatMakeNoSense) {
   EXPECT_THROW(SimpleMovingAverage(0), std::invalid_argument);
   EXPECT_THROW(ExponentialMovingAverage(0), std::invalid_argument);
   EXPECT_THROW(ExponentialMovingAverage(1.5), std::invalid_argument);
-  EXPECT_THROW(DurationEstimator({.error_weight = 0}), std::invalid_argument);
+  EXPECT_THROW(DurationEstimator({.error_count = 0}), std::invalid_argument);
 }
 
 TEST(DurationEstimator, TheLatestEdgeCounts) {
@@ -98,16 +98,36 @@ TEST(DurationEstimator, PrefersWhatErredLeast) {
   EXPECT_EQ(constant.error_ns(Estimator::last), 0);
 }
 
-TEST(DurationEstimator, ErrorsDecay) {
-  DurationEstimator e({.error_weight = 0.5});
-  e.edge(100, 1.0);
-  e.finish(180);
-  EXPECT_EQ(e.error_ns(Estimator::edge), 80);
-  e.edge(100, 1.0);
-  e.finish(100);
-  EXPECT_EQ(e.error_ns(Estimator::edge), 40);
+TEST(RecentMedian, IsOfTheLast) {
+  RecentMedian median(3);
+  EXPECT_EQ(median.value(), std::nullopt);
+  median.add(7);
+  EXPECT_EQ(median.value(), 7);
+  median.add(1);
+  EXPECT_EQ(median.value(), 1) << "the lower one of two";
+  median.add(100);
+  EXPECT_EQ(median.value(), 7);
+  median.add(200);  // 1, 100, 200
+  median.add(300);
+  EXPECT_EQ(median.value(), 200);
+  EXPECT_THROW(RecentMedian(0), std::invalid_argument);
+}
+
+TEST(DurationEstimator, ItsErrorIsNotThatOfARareDisturbance) {
+  DurationEstimator e({.error_count = 3});
+  const auto iteration = [&](std::int64_t duration_ns) {
+    e.edge(100, 1.0);
+    e.finish(duration_ns);
+    return e.error_ns(Estimator::edge);
+  };
+  EXPECT_EQ(iteration(180), 80);
+  EXPECT_EQ(iteration(110), 10) << "of two the lower one";
+  EXPECT_EQ(iteration(112), 12);
+  EXPECT_EQ(iteration(1'000'000), 12);
+  EXPECT_EQ(iteration(111), 12);
+  EXPECT_EQ(iteration(113), 13);
   e.finish(100);  // without an edge, nothing is scored for it
-  EXPECT_EQ(e.error_ns(Estimator::edge), 40);
+  EXPECT_EQ(e.error_ns(Estimator::edge), 13);
 }
 
 TEST(DurationEstimator, AnUnscoredEstimatorComesAfterScoredOnes) {

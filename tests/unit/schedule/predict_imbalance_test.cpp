@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 #include <stdexcept>
 #include <vector>
@@ -68,9 +69,36 @@ TEST(Imbalance, BoundOfReduce) {
   EXPECT_EQ(bound_reduce_ns(ascending, 0, 10, 1), 25);
   Times modulo;
   for (int i = 0; i < 33; ++i) modulo.push_back(i % 7);
-  EXPECT_EQ(bound_reduce_ns(modulo, 0, 20, 1), 28);
+  EXPECT_EQ(bound_reduce_ns(modulo, 0, 20, 1), 29);
   EXPECT_EQ(bound_reduce_ns(Times{500, 0}, 0, 4, 10), 540);  // a late root still takes all segments in
   EXPECT_EQ(bound_reduce_ns(Times{3}, 0, 4, 10), 0);
+}
+
+/// The least time by its definition: the depths that it leaves belong to a tree.
+std::int64_t least_by_kraft(const Times& arrival, std::int64_t round) {
+  for (std::int64_t t = *std::ranges::max_element(arrival) + round;; ++t) {
+    double sum = 0;
+    for (const std::int64_t a : arrival) sum += std::exp2(-static_cast<double>((t - a) / round));
+    if (sum <= 1) return t;
+  }
+}
+
+TEST(Imbalance, BoundOfReduceIsTheLeastTimeWithDepthsOfATree) {
+  std::mt19937 random(6);
+  for (int trial = 0; trial < 1000; ++trial) {
+    Times arrival(2 + random() % 12);
+    const auto round = static_cast<std::int64_t>(1 + random() % 20);
+    for (auto& a : arrival) a = static_cast<std::int64_t>(random() % 100);
+    const std::int64_t first = *std::ranges::min_element(arrival);
+    const std::int64_t least = least_by_kraft(arrival, round);
+    EXPECT_EQ(bound_reduce_ns(arrival, 0, 1, round), least - first) << "trial " << trial;
+    EXPECT_EQ(bound_reduce_ns(arrival, 0, 3, round),
+              std::max(least + 2 * round, arrival[0] + 3 * round) - first)
+        << "trial " << trial;
+    // A grid of which the result is a point costs nothing.
+    for (auto& a : arrival) a += (least - a) % round;
+    EXPECT_EQ(least_by_kraft(arrival, round), least) << "trial " << trial;
+  }
 }
 
 TEST(Imbalance, RefusesWhatMakesNoSense) {

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "app/recording.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <sstream>
+
+#include "app/bench_common.hpp"
+#include "app/command.hpp"
+#include "app/version.hpp"
+#include "comm/predict/pure/arrival_trace.hpp"
+#include "papfft/recorder.hpp"
+
+namespace papfft::app {
+
+namespace {
+
+using comm::ArrivalRecording;
+using comm::RecordedArrival;
+using comm::RecordedCall;
+
+constexpr const char* kUnits =
+    "times in ns; arrival_ns, predicted_ns (empty: not predicted) and exit_ns since the first arrival, on "
+    "rank 0's clock; "
+    "compute_ns: what the rank computed since its call before; bytes: of one rank's block, or of the vector";
+
+std::string csv(const ArrivalRecording& recording, const nlohmann::ordered_json& machine) {
+  std::string where;
+  for (const auto& [name, value] : machine.items()) {
+    where += fmt::format("{}{} {}", where.empty() ? "" : ", ", name,
+                         value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  std::ostringstream out;
+  write_recording(out, recording,
+                  {fmt::format("papfft {}: {}", kVersion, command_line()), "machine: " + where, kUnits});
+  return out.str();
+}
+
+nlohmann::ordered_json json(const ArrivalRecording& recording, const nlohmann::ordered_json& machine) {
+  nlohmann::ordered_json calls = nlohmann::ordered_json::array();
+  for (const RecordedCall& call : recording.calls) {
+    nlohmann::ordered_json entry = {{"operation", comm::to_string(call.operation)},
+                                    {"algorithm", call.algorithm},
+                                    {"root", call.root},
+                                    {"bytes", call.bytes}};
+    for (const RecordedArrival& a : call.ranks) {
+      entry["compute_ns"].push_back(a.compute_ns);
+      entry["arrival_ns"].push_back(a.arrival_ns);
+      entry["predicted_ns"].push_back(a.predicted_ns ? nlohmann::ordered_json(*a.predicted_ns)
+                                                     : nlohmann::ordered_json());
+      entry["exit_ns"].push_back(a.exit_ns);
+    }
+    calls.push_back(std::move(entry));
+  }
+  return {{"papfft", kVersion},
+          {"arrivals", comm::kRecordingVersion},
+          {"command", command_line()},
+          {"machine", machine},
+          {"units", kUnits},
+          {"ranks", recording.ranks},
+          {"dropped_calls", recording.dropped},
+          {"calls", std::move(calls)}};
+}
+
+void write(const std::string& path, const ArrivalRecording& recording, Job& job) {
+  if (recording.dropped > 0) {
+    fmt::print(stderr, "papfft: note: {} calls are not in {}: it holds at most {}\n", recording.dropped, path,
+               comm::Recorder::kMostCalls);
+  }
+  const nlohmann::ordered_json machine = machine_json(job);
+  const bool as_json = path.ends_with(".json");
+  write_text(path, as_json ? json(recording, machine).dump(1) + "\n" : csv(recording, machine));
+}
+
+void check(const JobOptions& options, const Job& job) {
+  for (const std::string& path : options.record) check_outputs({path});
+  if (job.size() < 2) {
+    throw UsageError(
+        "--record: one process alone has nobody to arrive with; what would work: mpirun -n 4 papfft ...");
+  }
+}
+
+}  // namespace
+
+void run_recorded(Job& job, const JobOptions& options, const std::function<void()>& work) {
+  if (options.record.empty()) {
+    work();
+    return;
+  }
+  job.at_root([&] { check(options, job); });
+  comm::Recorder recorder(comm::Recorder::kMostCalls / static_cast<std::size_t>(job.size()));
+  job.set_recorder(&recorder);
+  int code = kOk;
+  try {
+    work();
+  } catch (const Quit& quit) {
+    if (quit.code != kStopped) throw;
+    code = quit.code;  // on request, in good order
+  }
+  const ArrivalRecording recording = recorder.collect(job.comm());
+  job.at_root([&] {
+    for (const std::string& path : options.record) write(path, recording, job);
+  });
+  if (code != kOk) throw Quit{code};
+}
+
+}  // namespace papfft::app

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "papfft/operation.hpp"
+
+namespace papfft::comm {
+
+/// One collective call of one rank, when it has ended. Times in ns of std::chrono::steady_clock.
+struct CallRecord {
+  Operation operation = Operation::scatter;
+  std::string_view algorithm;  ///< valid for ever
+  bool started = false;        ///< by Collectives::start, so it went on beside its caller
+  std::uint64_t number = 0;    ///< among the group's calls, or among those of the operation that were started
+  int root = 0;
+  std::size_t bytes = 0;                          ///< as CallArguments
+  std::int64_t arrival_ns = 0;                    ///< the caller came
+  std::int64_t exit_ns = 0;                       ///< it left; or what it had started was done
+  std::optional<std::int64_t> predicted_ns = {};  ///< when a session had expected the caller
+};
+
+/// Is told what happens in collective calls (Collectives::observe). Called by the callers' threads and by a session's
+/// background thread, so it must be safe for that, and short.
+class Observer {
+ public:
+  Observer() = default;
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+  virtual ~Observer() = default;
+  virtual void call_ended(const CallRecord& call) = 0;
+};
+
+}  // namespace papfft::comm

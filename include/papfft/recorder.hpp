@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "papfft/collectives.hpp"
+#include "papfft/observer.hpp"
+
+namespace papfft::comm {
+
+struct ArrivalRecording;
+
+/// Keeps when this rank came to its collective calls and left them, for whoever wants all ranks' at the end:
+///
+///     Recorder recorder;
+///     session.observe(&recorder);
+///     recorder.follow([&] { return session.now_ns(); });
+///     ...
+///     recorder.unfollow();
+///     const ArrivalRecording all = recorder.collect(comm);      // at rank 0
+///
+/// Any thread may tell it something at any time. Memory: 100 bytes per call.
+class Recorder final : public Observer {
+ public:
+  /// @param most_calls  of this rank; what comes after them is counted only
+  explicit Recorder(std::size_t most_calls = kMostCalls);
+  ~Recorder() override;
+
+  /// From now on times are those of this clock, in ns, read beside the local one now and then.
+  void follow(std::function<std::int64_t()> clock);
+  /// Reads it a last time and never again.
+  void unfollow();
+
+  void call_ended(const CallRecord& call) override;
+  /// This rank has computed from one time to the other.
+  void computed(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end);
+
+  /// Collective, once. Of calls that not every rank has made or kept there is nothing.
+  /// @return at rank 0: what all ranks have recorded; elsewhere nothing. Times are since the first arrival.
+  /// @throws as Collectives
+  [[nodiscard]] ArrivalRecording collect(Collectives& comm) const;
+
+  static constexpr std::size_t kMostCalls = std::size_t{1} << 20;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace papfft::comm
