@@ -17,7 +17,6 @@ void add_bench(CLI::App& app, Action& action) {
       "  papfft bench local --sizes 2^10..2^20\n"
       "  mpirun -n 4 papfft bench predictor --delay uniform:20ms\n"
       "  papfft bench collective --help");
-  add_bench_circulant(*command, action);
   add_bench_collective(*command, action);
   add_bench_fft(*command, action);
   add_bench_schedule(*command, action);

@@ -5,7 +5,6 @@
 namespace papfft::app {
 
 /// The commands below `papfft bench`.
-void add_bench_circulant(CLI::App& bench, Action& action);
 void add_bench_collective(CLI::App& bench, Action& action);
 void add_bench_fft(CLI::App& bench, Action& action);
 void add_bench_schedule(CLI::App& bench, Action& action);

@@ -153,6 +153,7 @@ struct CallRecord {
   std::int64_t planned = 0;
   std::int64_t begun_early = 0;
   std::int64_t correct = 0;
+  std::int64_t segments = 0;
   double thread_share = 0;
 };
 
@@ -350,6 +351,7 @@ struct Row {
   int planned = 0;      ///< calls
   int begun_early = 0;  ///< calls of which some rank had begun before it came
   double thread_share = 0;
+  int segments = 0;  ///< 0: not cut by us
   bool correct = true;
 };
 
@@ -368,8 +370,8 @@ class CollectiveBench {
               "prediction_error_ns", "planned", "begun_early", "correct"}) {}
 
   void run() {
-    link_ = measure_link(comm_, options_.root);
-    if (options_.measure_link) (void)session_.measure_link();
+    link_ = session_.measure_link(rate_probe(options_.root));
+    if (options_.measure_link) session_.use_link(session_.measure_link());
     Progress progress = options_.job.make_progress(job_.is_root(), "bench collective");
     const int rounds = options_.warmup + options_.iterations;
     const std::size_t total =
@@ -395,8 +397,8 @@ class CollectiveBench {
         }
       }
     }
+    link_after_ = session_.measure_link(rate_probe(options_.root));
     session_.close();
-    link_after_ = measure_link(comm_, options_.root);
     job_.at_root([&] {
       write();
       if (!std::ranges::all_of(rows_, &Row::correct)) throw Quit{kInternal};
@@ -454,10 +456,13 @@ class CollectiveBench {
     }
     record.exit_ns = session_.now_ns();
 
+    comm_
+        .quiet_barrier();  // hosts of a virtual cluster share cores: checking takes time from ranks that still work
     record.correct = data.is_correct() ? 1 : 0;
     const comm::SessionStatistics after = session_.statistics();
     record.planned = after.planned - before.planned;
     record.begun_early = after.begun_early - before.begun_early;
+    record.segments = stock ? 0 : session_.last_call().segments;
     record.thread_share = after.thread_share;
     if (!stock && after.predicted_ns) {
       record.predicted_ns = *after.predicted_ns;
@@ -508,6 +513,7 @@ class CollectiveBench {
       exit_ns.push_back(record.exit_ns);
       planned = planned || record.planned != 0;
       begun_early = begun_early || record.begun_early != 0;
+      row.segments = static_cast<int>(record.segments);
       row.thread_share = std::max(row.thread_share, record.thread_share);
       if (warm && record.prediction_error_ns >= 0) {
         row.prediction_error.push_back(milliseconds(record.prediction_error_ns));
@@ -531,8 +537,8 @@ class CollectiveBench {
     row.elapsed.push_back(comm::elapsed_ns(arrival_ns, exit_ns) * 1e-6);
     row.bound.push_back(bound);
     row.efficiency.push_back(bound / run);
-    row.imbalance.push_back(
-        comm::imbalance_factor(arrival_ns, link_.message_ns(static_cast<double>(row.size.block_bytes))));
+    row.imbalance.push_back(comm::imbalance_factor(
+        arrival_ns, comm::message_ns(link_, Operation::bcast, static_cast<double>(row.size.block_bytes))));
     if (options_.calls) row.calls.insert(row.calls.end(), records.begin(), records.end());
     row.planned += planned ? 1 : 0;
     row.begun_early += begun_early ? 1 : 0;
@@ -582,6 +588,7 @@ class CollectiveBench {
                                    {"prediction_error_ms", nullptr},
                                    {"planned", row.planned},
                                    {"begun_early", row.begun_early},
+                                   {"segments", row.segments},
                                    {"thread_share", row.thread_share}};
     if (!row.calls.empty()) json["calls"] = calls_json(row);
     if (!row.prediction_error.empty()) {
@@ -632,7 +639,7 @@ class CollectiveBench {
                         {"root", options_.root},
                         {"counts", options_.counts},
                         {"wait", options_.job.wait}};
-    json["alpha_us"] = link_.alpha_us;
+    json["alpha_us"] = link_.alpha_ns * 1e-3;
     json["beta_ns_per_byte"] = link_.beta_ns_per_byte;
     json["beta_after_ns_per_byte"] = link_after_.beta_ns_per_byte;
     json["link_steady"] = report::is_steady_link(link_.beta_ns_per_byte, link_after_.beta_ns_per_byte);
@@ -647,13 +654,15 @@ class CollectiveBench {
   }
 
   [[nodiscard]] std::string table() const {
-    report::TextTable table({"bytes", "delay", "algorithm", "run ms", "p90", "elapsed ms", "bound ms",
-                             "efficiency", "planned", "early", "pred. error ms", "gain over mpi"});
+    report::TextTable table({"bytes", "delay", "algorithm", "segments", "run ms", "p90", "elapsed ms",
+                             "bound ms", "efficiency", "planned", "early", "pred. error ms",
+                             "gain over mpi"});
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const Row& row = rows_[i];
       const double run = report::median(row.run);
       table.add({report::byte_count_text(row.size.total_bytes), row.size.pattern->spec(),
-                 row.algorithm + (row.correct ? "" : " WRONG"), figure(run),
+                 row.algorithm + (row.correct ? "" : " WRONG"),
+                 row.segments == 0 ? "-" : std::to_string(row.segments), figure(run),
                  figure(report::percentile(row.run, 0.9)), figure(report::median(row.elapsed)),
                  figure(report::median(row.bound)), figure(report::median(row.efficiency)),
                  std::to_string(row.planned), std::to_string(row.begun_early),
@@ -698,7 +707,7 @@ class CollectiveBench {
           "{} on {} ranks, root {}: {} iterations after {} of warm-up, compute {}, edge at {}, seed {}\n",
           options_.operation, job_.size(), options_.root, options_.iterations, options_.warmup,
           options_.compute, options_.edge, options_.seed);
-      fmt::print("link: alpha {} us, beta {} ns/byte ({} MB/s)\n", figure(link_.alpha_us),
+      fmt::print("link: alpha {} us, beta {} ns/byte ({} MB/s)\n", figure(link_.alpha_ns * 1e-3),
                  figure(link_.beta_ns_per_byte), figure(1e3 / link_.beta_ns_per_byte));
       if (!report::is_steady_link(link_.beta_ns_per_byte, link_after_.beta_ns_per_byte)) {
         fmt::print("THE LINK WAS NOT STEADY: beta {} ns/byte after the run; these times do not count\n",
@@ -727,8 +736,8 @@ class CollectiveBench {
   const Settings& settings_;
   OwnComm comm_;
   comm::MpiSession session_;
-  LinkSpeed link_;
-  LinkSpeed link_after_;
+  comm::LinkModel link_;
+  comm::LinkModel link_after_;
   std::uint64_t calls_ = 0;
   std::vector<Row> rows_;
   report::TextTable raw_;
@@ -763,9 +772,10 @@ void add_bench_collective(CLI::App& bench, Action& action) {
                    "scatter, gather, bcast, reduce, allgather, allgatherv, allreduce or reduce_scatter")
       ->capture_default_str();
   command
-      ->add_option("--algorithms", options->algorithms,
-                   "names from 'papfft algorithms', with b before them for the background; mpi; mpi-igather, "
-                   "mpi-iscatter (stock, posted early); auto; all")
+      ->add_option(
+          "--algorithms", options->algorithms,
+          "names from 'papfft algorithms', with b before them for the background, /N behind them for N "
+          "segments; mpi; mpi-igather, mpi-iscatter (stock, posted early); auto; all")
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--bytes", options->bytes, "sizes of the whole vector; K, M and G are powers of two")

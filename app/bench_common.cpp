@@ -22,44 +22,7 @@ namespace {
 
 using comm::check_mpi;
 
-constexpr int kPingPongs = 200;
-constexpr int kStreamMessages = 64;
-constexpr int kStreamWindow = 8;
-constexpr int kStreamBytes = 1 << 20;
-
-double half_round_trip_s(MPI_Comm comm, int peer, bool first) {
-  const double start = MPI_Wtime();
-  for (int i = 0; i < kPingPongs; ++i) {
-    if (first) check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, peer, 0, comm), "MPI_Send");
-    check_mpi(MPI_Recv(nullptr, 0, MPI_BYTE, peer, 0, comm, MPI_STATUS_IGNORE), "MPI_Recv");
-    if (!first) check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, peer, 0, comm), "MPI_Send");
-  }
-  return (MPI_Wtime() - start) / (2 * kPingPongs);
-}
-
-/// The receiver's time; every slot of the window has a buffer of its own.
-double stream_s(MPI_Comm comm, int peer, bool receives, std::vector<std::byte>& buffer) {
-  std::array<MPI_Request, kStreamWindow> window{};
-  window.fill(MPI_REQUEST_NULL);
-  // The receives must be there before the data, or the first are timed as unexpected messages.
-  const auto post = [&](int slot) {
-    MPI_Request* request = &window[static_cast<std::size_t>(slot)];
-    std::byte* data = buffer.data() + static_cast<std::size_t>(slot) * kStreamBytes;
-    check_mpi(receives ? MPI_Irecv(data, kStreamBytes, MPI_BYTE, peer, 1, comm, request)
-                       : MPI_Isend(data, kStreamBytes, MPI_BYTE, peer, 1, comm, request),
-              "stream");
-  };
-  if (!receives) check_mpi(MPI_Recv(nullptr, 0, MPI_BYTE, peer, 2, comm, MPI_STATUS_IGNORE), "MPI_Recv");
-  for (int slot = 0; slot < kStreamWindow; ++slot) post(slot);
-  if (receives) check_mpi(MPI_Send(nullptr, 0, MPI_BYTE, peer, 2, comm), "MPI_Send");
-  const double start = MPI_Wtime();
-  for (int i = 0; i < kStreamMessages; ++i) {
-    const int slot = i % kStreamWindow;
-    check_mpi(MPI_Wait(&window[static_cast<std::size_t>(slot)], MPI_STATUS_IGNORE), "MPI_Wait");
-    if (i + kStreamWindow < kStreamMessages) post(slot);
-  }
-  return MPI_Wtime() - start;
-}
+constexpr auto kBarrierNap = std::chrono::microseconds(100);
 
 std::string library_name() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
@@ -87,6 +50,16 @@ void OwnComm::double_barrier() const {
   for (int i = 0; i < 2; ++i) check_mpi(MPI_Barrier(comm_), "MPI_Barrier");
 }
 
+void OwnComm::quiet_barrier() const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
+  for (int done = 0;;) {
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done != 0) return;
+    std::this_thread::sleep_for(kBarrierNap);
+  }
+}
+
 void OwnComm::gather(const void* mine, void* all, std::size_t bytes) const {
   if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw std::length_error("too many measurements at a time");
@@ -96,23 +69,8 @@ void OwnComm::gather(const void* mine, void* all, std::size_t bytes) const {
       "MPI_Gather");
 }
 
-LinkSpeed measure_link(const OwnComm& comm, int root) {
-  if (comm.size() == 1) return {};
-  const int other = root == 0 ? 1 : 0;
-  LinkSpeed best{.alpha_us = 1e300, .beta_ns_per_byte = 1e300};
-  if (comm.rank() == root || comm.rank() == other) {
-    const bool receives = comm.rank() == root;
-    const int peer = receives ? other : root;
-    std::vector<std::byte> buffer(std::size_t{kStreamWindow} * kStreamBytes);
-    for (int i = 0; i < 3; ++i) {
-      best.alpha_us = std::min(best.alpha_us, half_round_trip_s(comm.get(), peer, receives) * 1e6);
-      best.beta_ns_per_byte =
-          std::min(best.beta_ns_per_byte, stream_s(comm.get(), peer, receives, buffer) * 1e9 /
-                                              (1.0 * kStreamMessages * kStreamBytes));
-    }
-  }
-  check_mpi(MPI_Bcast(&best, sizeof best, MPI_BYTE, root, comm.get()), "MPI_Bcast");
-  return best;
+comm::LinkProbe rate_probe(int root) {
+  return {.sender = root == 0 ? 1 : 0, .receiver = root, .long_bytes = std::size_t{1} << 20U, .in_flight = 8};
 }
 
 Work::Work(const std::string& kind) : spins_(kind == "spin") {

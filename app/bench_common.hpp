@@ -14,6 +14,7 @@
 #include "app/job.hpp"
 #include "app/job_options.hpp"
 #include "app/report/statistics.hpp"
+#include "papfft/collectives.hpp"
 
 namespace papfft::app {
 
@@ -32,6 +33,9 @@ class OwnComm {
   /// Two barriers, so that the ranks leave the second one nearly together (the first gets late ranks' attention).
   void double_barrier() const;
 
+  /// Returns when all have called it; naps meanwhile, so that those who have not get the cores that ranks may share.
+  void quiet_barrier() const;
+
   /// Each rank's `mine` (all of one length) to rank 0, one rank after another; elsewhere nothing.
   template <typename Value>
   [[nodiscard]] std::vector<Value> to_root(std::span<const Value> mine) const {
@@ -49,16 +53,8 @@ class OwnComm {
   int size_ = 1;
 };
 
-/// Hockney's model of a link: a message of m bytes takes alpha + beta m.
-struct LinkSpeed {
-  double alpha_us = 0;
-  double beta_ns_per_byte = 0;
-  [[nodiscard]] double message_ns(double bytes) const { return alpha_us * 1e3 + beta_ns_per_byte * bytes; }
-};
-
-/// From another rank to the root: half a ping-pong of empty messages, and a stream of 64 messages of 1 MiB, eight under way
-/// at a time; the best of three. Collective; the same value on all ranks. Zero if there is one rank alone.
-[[nodiscard]] LinkSpeed measure_link(const OwnComm& comm, int root);
+/// Messages from another rank to the root, long enough for the rate of the link: by these bounds are computed.
+[[nodiscard]] comm::LinkProbe rate_probe(int root);
 
 /// The compute phase of an experiment.
 class Work {

@@ -136,8 +136,8 @@ class FftBench {
     }
     job_.at_root([&] { measure_alone(); });  // the others sleep
     const OwnComm comm;
-    link_ = measure_link(comm, 0);
     comm::MpiSession session(MPI_COMM_WORLD, options_.job.to_comm_options(), comm::SessionOptions{});
+    link_ = session.measure_link(rate_probe(0));
     if (job_.recorder() != nullptr) {
       session.observe(job_.recorder());
       job_.recorder()->follow([&] { return session.now_ns(); });
@@ -383,7 +383,7 @@ class FftBench {
                         {"scatter", options_.scatter},     {"edge", options_.arrivals.edge},
                         {"seed", options_.arrivals.seed},  {"delay", options_.arrivals.delay},
                         {"threads", omp_get_max_threads()}};
-    json["alpha_us"] = link_.alpha_us;
+    json["alpha_us"] = link_.alpha_ns * 1e-3;
     json["beta_ns_per_byte"] = link_.beta_ns_per_byte;
     json["rows"] = nlohmann::ordered_json::array();
     json["rows"].push_back({{"engine", fft::to_string(alone_engine_)},
@@ -444,8 +444,8 @@ class FftBench {
     fmt::print("one process, engine {}: {} ms per vector, error {:.1e}\n", fft::to_string(alone_engine_),
                figure(report::median(alone_ms_)), alone_error_);
     fmt::print("link: alpha {} us, beta {} ns/byte; wire bound {} ms per vector, {} if both ways at once\n\n",
-               figure(link_.alpha_us), figure(link_.beta_ns_per_byte), figure(wire_bound_ms(Wire::both_ways)),
-               figure(wire_bound_ms(Wire::one_way)));
+               figure(link_.alpha_ns * 1e-3), figure(link_.beta_ns_per_byte),
+               figure(wire_bound_ms(Wire::both_ways)), figure(wire_bound_ms(Wire::one_way)));
     report::TextTable table({"engine", "gather", "total s", "vectors/s", "vector ms", "efficiency",
                              "gather run ms", "gather elapsed ms", "compute ms", "error"});
     const auto median = [](const std::vector<double>& v) {
@@ -468,7 +468,7 @@ class FftBench {
   std::vector<double> alone_ms_;
   double alone_error_ = 0;
   fft::Engine alone_engine_ = fft::Engine::fftw;
-  LinkSpeed link_;
+  comm::LinkModel link_;
   std::vector<Row> rows_;
 };
 

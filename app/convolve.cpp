@@ -22,6 +22,7 @@ struct ConvolveOptions {
   std::string filter_format;
   std::string mode = "full";
   std::optional<std::uint64_t> length;  ///< --nfft
+  bool apart = false;                   ///< --each-channel
 };
 
 /// What the root finds out and every rank must know. Without padding: it is sent as bytes.
@@ -67,16 +68,41 @@ class ConvolveJob {
           fmt::format("{}: a filter is one vector, and there are {}", filter->name(), filter->info().rows));
     }
     plan_.is_complex = info.is_complex || filter->info().is_complex ? 1 : 0;
-    plan_.rows = info.rows;
-    two_dimensional_ = info.two_dimensional;
     rate_hz_ = info.sample_rate_hz;
-    in_ = read_samples<T>(*source, plan_.is_complex != 0, report_);
+    if (options_.apart && !options_.io.channel && info.channels > 1) {
+      read_channels(*source);
+    } else {
+      plan_.rows = info.rows;
+      two_dimensional_ = info.two_dimensional;
+      in_ = read_samples<T>(*source, plan_.is_complex != 0, report_);
+    }
     RunReport of_filter;
     taps_ = read_samples<T>(*filter, plan_.is_complex != 0, of_filter);
     plan_.samples = std::max(in_.real.size(), in_.complex.size()) / plan_.rows;
     plan_.taps = std::max(taps_.real.size(), taps_.complex.size());
     choose_outputs();
     choose_length();
+  }
+
+  /// Each channel of a sound becomes a row.
+  void read_channels(const io::Source& sound) {
+    if (!sound.info().any_order) {
+      throw UsageError(
+          fmt::format("{}: its {} channels are read one after another, for which it must be a file",
+                      sound.name(), sound.info().channels));
+    }
+    plan_.rows = sound.info().channels;
+    two_dimensional_ = true;
+    timed(report_, "read", [&] {
+      for (unsigned c = 0; c < plan_.rows; ++c) {
+        RunReport of_channel;
+        const std::unique_ptr<io::Source> source = options_.io.open_file(options_.io.in, c);
+        const Samples<T> samples = read_samples<T>(*source, plan_.is_complex != 0, of_channel);
+        in_.real.insert(in_.real.end(), samples.real.begin(), samples.real.end());
+        in_.complex.insert(in_.complex.end(), samples.complex.begin(), samples.complex.end());
+        report_.non_finite += of_channel.non_finite;
+      }
+    });
   }
 
   [[nodiscard]] std::unique_ptr<io::Source> open_filter() const {
@@ -279,13 +305,18 @@ class ConvolveJob {
     io::write_numbers(path, all, rows, rate_hz_ > 0 ? "time_s" : "sample", [&] { return axis(); });
   }
 
+  [[nodiscard]] std::string row_name(std::size_t row) const {
+    if (plan_.rows == 1) return "";
+    return fmt::format("{} {}", options_.apart ? "channel" : "row", row);
+  }
+
   template <typename Sample>
   void draw(const std::string& path, std::span<const Sample> samples) {
     report::LinePlot plot;
     plot.x = {.label = rate_hz_ > 0 ? "Time" : "Sample", .unit = rate_hz_ > 0 ? "s" : ""};
     plot.y = {.label = plan_.is_complex != 0 ? "Magnitude" : "Value", .unit = ""};
     for (std::size_t row = 0; row < plan_.rows; ++row) {
-      report::Series series{.name = plan_.rows > 1 ? fmt::format("row {}", row) : "", .x = axis()};
+      report::Series series{.name = row_name(row), .x = axis()};
       for (const Sample& y : samples.subspan(row * plan_.outputs, plan_.outputs)) {
         series.y.push_back(static_cast<double>(plan_.is_complex != 0 ? std::abs(y) : std::real(y)));
       }
@@ -325,12 +356,15 @@ void add_convolve(CLI::App& app, Action& action) {
   command
       ->add_option("--nfft", options->length, "length of the transforms (default: a power of two that suits)")
       ->check(CLI::PositiveNumber);
+  command->add_flag("--each-channel", options->apart,
+                    "each channel of a sound apart, one row per channel (default: their mean)");
   options->job.declare(*command);
   command->footer(
       "Examples:\n"
       "  papfft convolve dry.wav hall.wav -o wet.npy\n"
       "  mpirun -n 4 papfft convolve recording.flac lowpass.npy --mode same -o filtered.npy -o filtered.png "
       "--stats\n"
+      "  papfft convolve stereo.wav hall.wav --each-channel -o wet.npy\n"
       "  mpirun -n 4 papfft convolve antennas.npy taps.npy --bcast bnom --gather bsls -o filtered.npy\n"
       "The numbers are those of scipy.signal.fftconvolve; rows of a .npy file are filtered one after "
       "another.\n"

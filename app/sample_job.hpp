@@ -77,11 +77,16 @@ void write_picture(const std::string& path, const Plot& plot, const InputOptions
   file.commit();
 }
 
+/// What the root's user has tuned and FFTW's wisdom, on every rank, by the job's own broadcast: on other hosts there may be
+/// no such file, or another one. Collective.
+void share_tuning(Job& job);
+
 /// Runs JobOf<float or double>(job, options).run() on every rank. @return the exit code
 template <template <typename> class JobOf, typename Options>
 [[nodiscard]] int run_sample_job(const Options& options) {
   return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
     options.job.apply_threads(job.comm().ranks_on_host());
+    share_tuning(job);
     run_recorded(job, options.job, [&] {
       if (options.io.precision == "float") {
         JobOf<float>(job, options).run();

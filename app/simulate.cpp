@@ -221,6 +221,10 @@ class Simulation {
       case comm::Segmentation::even:
         break;
     }
+    if (choice.segments > 0) {
+      rows.push_back(simulated(choice.segments));
+      return;
+    }
     for (const int segments : settings_.segments) {
       rows.push_back(segments == kBestSegments ? best_of(simulated, bytes)
                      : segments == kChosenSegments
@@ -457,7 +461,8 @@ void add_simulate(CLI::App& app, Action& action) {
   command
       ->add_option(
           "--algorithms", options->algorithms,
-          "names from 'papfft algorithms', with b before them for the background; auto; all; table-bnom, "
+          "names from 'papfft algorithms', with b before them for the background, /N behind them for N "
+          "segments; auto; all; table-bnom, "
           "-chain, -binary (with two-way ports also -rab, -bi-greedy): by the formulas of the greedy "
           "reduction paper")
       ->delimiter(',')

@@ -10,6 +10,7 @@
 
 #include "app/arrivals.hpp"
 #include "app/command.hpp"
+#include "app/distributed_output.hpp"
 #include "app/sample_job.hpp"
 #include "app/stop_request.hpp"
 #include "comm/select/select.hpp"
@@ -28,6 +29,7 @@ struct TransformOptions {
   bool real = false;
   bool full = false;
   bool batch = false;
+  bool distributed = false;  ///< --leave-distributed
   std::uint64_t length = 0;
   std::string engine = "auto";
 };
@@ -47,6 +49,8 @@ bool can_overlap(comm::Operation operation, const std::string& name) {
 struct Plan {
   std::uint64_t length = 0;  ///< N
   std::uint64_t rows = 1;
+  double rate_hz = 0;            ///< 0: unknown
+  std::int64_t matrix = 0;       ///< the result has rows, even if it is one
   std::int32_t real_in = 0;      ///< real samples come in (forward)
   std::int32_t real_out = 0;     ///< real samples go out (inverse)
   std::int32_t split_real = 0;   ///< shared at half the cost; else as complex vectors
@@ -78,6 +82,11 @@ class TransformJob {
     plan_ = job_.from_root(plan_);
     transform();
     const double compute_s = largest_at_root(job_, times_.compute_s, options_.job.reduce);
+    if (options_.distributed) {
+      job_.at_root([&] { finish_report(compute_s); });
+      leave_distributed();
+      return;
+    }
     job_.at_root([&] {
       if (plan_.rows == 0) return;  // stopped before the first was done
       finish_report(compute_s);
@@ -94,8 +103,8 @@ class TransformJob {
   void prepare() {
     const std::unique_ptr<io::Source> source = open_checked(options_.io, options_.job, job_.size());
     const io::SignalInfo& info = source->info();
-    rate_hz_ = info.sample_rate_hz;
-    two_dimensional_ = info.two_dimensional;
+    plan_.rate_hz = info.sample_rate_hz;
+    plan_.matrix = info.two_dimensional || options_.batch ? 1 : 0;
     if (options_.real && !options_.inverse && info.is_complex) {
       throw UsageError(source->name() + ": --real, but the samples are complex");
     }
@@ -156,7 +165,9 @@ class TransformJob {
       why_ = why;
     };
     const std::string& asked = options_.engine;
-    if (asked != "auto") {
+    if (options_.distributed) {
+      use(Engine::dif, "the result stays with the ranks");
+    } else if (asked != "auto") {
       const auto* found = std::ranges::find(kEngines, asked);
       use(static_cast<Engine>(found - std::begin(kEngines)), "as asked");
     } else if (job_.size() == 1) {
@@ -171,14 +182,20 @@ class TransformJob {
     } else {
       use(Engine::dif, "the named algorithms need one call after another");
     }
-    plan_.split_real = real_split && plan_.engine != Engine::fftw ? 1 : 0;
-    if (can_split || plan_.engine == Engine::fftw || plan_.engine == Engine::farm) return;
+    const bool can_stay = !options_.distributed || fft::can_share(plan_.length, false, job_.size());
+    plan_.split_real = real_split && plan_.engine != Engine::fftw && !options_.distributed ? 1 : 0;
+    if ((can_split && can_stay) || plan_.engine == Engine::fftw || plan_.engine == Engine::farm) return;
     throw UsageError(
         fmt::format("{}: a vector of {} samples cannot be shared by {} ranks; what would work: {}", name,
                     plan_.length, job_.size(), lengths_that_work(plan_.length, real, job_.size())));
   }
 
   void transform() {
+    if (options_.distributed) {
+      Progress progress = options_.job.make_progress(job_.is_root(), "transform");
+      transform_in_place(progress);
+      return;
+    }
     if (job_.is_root()) {
       if (plan_.real_out != 0) {
         out_.real.resize(plan_.rows * row_out());
@@ -234,6 +251,86 @@ class TransformJob {
     times_ = parallel.times();
   }
 
+  /// Of each vector this rank keeps the elements k = rank, rank + P, ... that it computes: what `interleave` would put
+  /// in order. Real vectors go as complex ones, as the blocks of RealSplit belong to no such simple rule.
+  void transform_in_place(Progress& progress) {
+    fft::SharedTransform<T> shared(shared_plan(false), job_.rank(), job_.size());
+    const std::size_t block = shared.block_length();
+    ArrivalAware arrivals(job_, options_.job, plan_.rows, {comm::Operation::scatter});
+    fft::Buffer<Complex> blocks(job_.is_root() ? shared.parts() * block : 0);
+    std::vector<Complex> row_in(job_.is_root() ? plan_.length : 0);
+    kept_.resize(plan_.rows * block);
+    for (std::uint64_t row = 0; row < plan_.rows; ++row) {
+      const std::span<Complex> mine = std::span(kept_).subspan(row * block, block);
+      clocked(times_.split_s, [&] {
+        if (job_.is_root()) shared.split(complex_row(row, row_in), shared.blocks_of(blocks.data()));
+      });
+      clocked(times_.scatter_s, [&] {
+        arrivals.comm().template scatter<Complex>(std::span<const Complex>(blocks.data(), blocks.size()),
+                                                  mine, 0, options_.job.scatter);
+      });
+      clocked(times_.compute_s, [&] { shared.compute(mine.data(), mine.data(), &arrivals.watch()); });
+      if (job_.is_root()) times_.bytes_scattered += (shared.parts() - 1) * block * sizeof(Complex);
+      progress.show(row + 1, plan_.rows);
+    }
+    report_.arrivals = arrivals.finish();
+  }
+
+  /// Each rank writes what it has; the index comes last, when all have.
+  void leave_distributed() {
+    const auto ranks = static_cast<std::uint64_t>(job_.size());
+    const auto rank = static_cast<std::uint64_t>(job_.rank());
+    const std::uint64_t block = kept_.size() / plan_.rows;
+    const std::uint64_t wanted = rank >= row_out() ? 0 : (row_out() - rank + ranks - 1) / ranks;
+    double write_s = 0;
+    clocked(write_s, [&] {
+      job_.on_every_rank([&] {
+        for (const std::string& path : options_.io.out) {
+          if (plan_.real_out != 0) {
+            write_share<T>(path_of_rank(path, job_.rank()), wanted, block,
+                           [](const Complex& z) { return z.real(); });
+          } else {
+            write_share<Complex>(path_of_rank(path, job_.rank()), wanted, block,
+                                 [](const Complex& z) { return z; });
+          }
+        }
+      });
+    });
+    job_.at_root([&] {
+      const bool is_float = options_.io.precision == "float";
+      for (const std::string& path : options_.io.out) {
+        write_index(path, {.ranks = job_.size(),
+                           .rows = plan_.rows,
+                           .length = row_out(),
+                           .element = plan_.real_out != 0 ? (is_float ? "float32" : "float64")
+                                                          : (is_float ? "complex64" : "complex128"),
+                           .sample_rate_hz = plan_.rate_hz});
+      }
+      report_.phases_s.emplace_back("write", write_s);
+      report_.deliver(options_.job);
+    });
+  }
+
+  template <typename Sample, typename Convert>
+  void write_share(const std::string& path, std::uint64_t wanted, std::uint64_t block, Convert convert) {
+    std::vector<Sample> share;
+    share.reserve(plan_.rows * wanted);
+    for (std::uint64_t row = 0; row < plan_.rows; ++row) {
+      const auto first = kept_.begin() + static_cast<std::ptrdiff_t>(row * block);
+      std::transform(first, first + static_cast<std::ptrdiff_t>(wanted), std::back_inserter(share), convert);
+    }
+    const std::optional<std::size_t> rows =
+        plan_.matrix != 0 ? std::optional<std::size_t>(plan_.rows) : std::nullopt;
+    io::write_numbers(path, std::span<const Sample>(share), rows, axis_name(), [&] {
+      const std::vector<double> all = axis();
+      std::vector<double> values;
+      for (std::uint64_t k = 0; k < wanted; ++k)
+        values.push_back(
+            all[static_cast<std::uint64_t>(job_.rank()) + k * static_cast<std::uint64_t>(job_.size())]);
+      return values;
+    });
+  }
+
   /// Many vectors, several under way. SIGUSR1 ends it after those.
   template <typename Stream>
   void overlapped(Progress& progress, ArrivalAware& arrivals, bool real) {
@@ -281,6 +378,14 @@ class TransformJob {
       out_.complex.resize(rows * row_out());
     }
     stopped_ = 1;
+  }
+
+  void make_room_for_one() {
+    if (plan_.real_out != 0) {
+      out_.real.resize(row_out());
+    } else {
+      out_.complex.resize(row_out());
+    }
   }
 
   template <typename Sample>
@@ -405,8 +510,10 @@ class TransformJob {
     phases.emplace_back("split", times_.split_s);
     phases.emplace_back("scatter", times_.scatter_s);
     phases.emplace_back("compute", compute_s);
-    phases.emplace_back("gather", times_.gather_s);
-    phases.emplace_back("assemble", times_.assemble_s);
+    if (!options_.distributed) {
+      phases.emplace_back("gather", times_.gather_s);
+      phases.emplace_back("assemble", times_.assemble_s);
+    }
     report_.bytes_out = times_.bytes_scattered;
     report_.bytes_back = times_.bytes_gathered;
     report_.shared_work_s = times_.split_s + compute_s + times_.assemble_s;
@@ -414,6 +521,7 @@ class TransformJob {
     if (!options_.job.arrivals.delays() && (options_.job.stats || !options_.job.json.empty())) {
       // Into the result's place: the same numbers come out again, but for rounding, so they are kept aside.
       const Samples<T> kept = out_;
+      if (options_.distributed) make_room_for_one();
       const auto one = one_process();
       report_.single_process_s = least_seconds([&] { one(0); }) * static_cast<double>(plan_.rows);
       out_ = kept;
@@ -435,10 +543,10 @@ class TransformJob {
 
   [[nodiscard]] std::vector<double> axis() const {
     std::vector<double> values(row_out());
-    const double rate = rate_hz_ > 0 ? rate_hz_ : 1;
-    const double step = options_.inverse ? 1 / rate
-                        : rate_hz_ > 0   ? rate / static_cast<double>(plan_.length)
-                                         : 1;
+    const double rate = plan_.rate_hz > 0 ? plan_.rate_hz : 1;
+    const double step = options_.inverse    ? 1 / rate
+                        : plan_.rate_hz > 0 ? rate / static_cast<double>(plan_.length)
+                                            : 1;
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i) * step;
     return values;
   }
@@ -446,12 +554,15 @@ class TransformJob {
   template <typename Sample>
   void write_as(const std::string& path, const std::vector<Sample>& samples) {
     const std::span<const Sample> all(samples);
-    const bool matrix = two_dimensional_ || options_.batch;
-    const std::optional<std::size_t> rows = matrix ? std::optional<std::size_t>(plan_.rows) : std::nullopt;
+    const std::optional<std::size_t> rows =
+        plan_.matrix != 0 ? std::optional<std::size_t>(plan_.rows) : std::nullopt;
     if (io::is_picture(path)) return draw(path, all);
-    const char* axis_name =
-        options_.inverse ? (rate_hz_ > 0 ? "time_s" : "sample") : (rate_hz_ > 0 ? "frequency_hz" : "bin");
-    io::write_numbers(path, all, rows, axis_name, [&] { return axis(); });
+    io::write_numbers(path, all, rows, axis_name(), [&] { return axis(); });
+  }
+
+  [[nodiscard]] const char* axis_name() const {
+    if (options_.inverse) return plan_.rate_hz > 0 ? "time_s" : "sample";
+    return plan_.rate_hz > 0 ? "frequency_hz" : "bin";
   }
 
   template <typename Sample>
@@ -462,12 +573,12 @@ class TransformJob {
     report::LinePlot plot;
     report::Series series{.x = axis(), .y = std::vector<double>(samples.size())};
     if (options_.inverse) {
-      plot.x = {.label = rate_hz_ > 0 ? "Time" : "Sample", .unit = rate_hz_ > 0 ? "s" : ""};
+      plot.x = {.label = plan_.rate_hz > 0 ? "Time" : "Sample", .unit = plan_.rate_hz > 0 ? "s" : ""};
       plot.y = {.label = "Value", .unit = ""};
       for (std::size_t i = 0; i < samples.size(); ++i)
         series.y[i] = static_cast<double>(std::real(samples[i]));
     } else {
-      plot.x = {.label = rate_hz_ > 0 ? "Frequency" : "Bin", .unit = rate_hz_ > 0 ? "Hz" : ""};
+      plot.x = {.label = plan_.rate_hz > 0 ? "Frequency" : "Bin", .unit = plan_.rate_hz > 0 ? "Hz" : ""};
       plot.y = {.label = "Magnitude", .unit = "dB"};
       for (std::size_t i = 0; i < samples.size(); ++i) {
         series.y[i] = 20 * std::log10(static_cast<double>(std::abs(samples[i])));
@@ -493,12 +604,27 @@ class TransformJob {
   const char* why_ = "";  // this engine
   std::int32_t stopped_ = 0;
   fft::PhaseTimes times_;
+  std::vector<Complex> kept_;  ///< with --leave-distributed: this rank's blocks of all rows
   fft::Engine local_engine_ = fft::Engine::fftw;
-  double rate_hz_ = 0;
-  bool two_dimensional_ = false;
   Samples<T> in_;
   Samples<T> out_;
 };
+
+void check_distributed(const TransformOptions& options) {
+  if (options.engine != "auto" && options.engine != "dif") {
+    throw UsageError("--leave-distributed is for engine dif, by which each rank has a share of every vector");
+  }
+  for (const std::string& path : options.io.out) {
+    if (path == "-" || path.starts_with("/dev/") || io::is_picture(path)) {
+      throw UsageError(path +
+                       ": --leave-distributed writes a file per rank; what would work: -o spectrum.npy");
+    }
+    if (options.job.json == path_of_index(path)) {
+      throw UsageError("--json " + options.job.json +
+                       " is where --leave-distributed says which file holds what");
+    }
+  }
+}
 
 int run_transform(const TransformOptions& options) {
   if (options.engine != "auto" && std::ranges::find(kEngines, options.engine) == std::end(kEngines)) {
@@ -506,6 +632,7 @@ int run_transform(const TransformOptions& options) {
   }
   if (options.full && (options.inverse || options.real))
     throw UsageError("--full is for forward transforms without --real");
+  if (options.distributed) check_distributed(options);
   return run_sample_job<TransformJob>(options);
 }
 
@@ -525,6 +652,10 @@ void add_transform(CLI::App& app, Action& action) {
       ->check(CLI::PositiveNumber);
   command->add_flag("--batch", options->batch,
                     "the input is many vectors of --length N samples, one after another");
+  command->add_flag(
+      "--leave-distributed", options->distributed,
+      "results stay with the ranks: of OUT.npy, rank r of P writes elements r, r+P, r+2P, ... to "
+      "OUT.rankr.npy on its own host, and rank 0 writes OUT.index.json");
   command
       ->add_option(
           "--engine", options->engine,
@@ -541,6 +672,7 @@ void add_transform(CLI::App& app, Action& action) {
       "  mpirun -n 4 papfft transform iq.npy --batch --length 4096 -o spectra.npy --gather bsls --delay "
       "uniform:20ms --stats\n"
       "  papfft transform spectrum.npy --inverse --real -o samples.npy\n"
+      "  mpirun -n 4 papfft transform iq.npy --leave-distributed -o spectrum.npy\n"
       "Real samples give the N/2+1 bins of numpy.fft.rfft, complex ones the N bins of numpy.fft.fft.\n"
       "SIGUSR1 stops engines stream and farm: the vectors under way are finished and written.\n"
       "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 stopped "

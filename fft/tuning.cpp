@@ -94,19 +94,25 @@ std::filesystem::path Tuning::default_path() {
   return folder.empty() ? folder : folder / "papfft" / ("tuning-" + hexadecimal(checksum(subject())));
 }
 
-const Tuning& Tuning::of_user() {
-  static const Tuning tuning = read(default_path()).value_or(Tuning{});
+Tuning& Tuning::user() {
+  static Tuning tuning = read(default_path()).value_or(Tuning{});
   return tuning;
 }
+
+const Tuning& Tuning::of_user() { return user(); }
 
 std::optional<Tuning> Tuning::read(const std::filesystem::path& path) {
   std::error_code error;
   if (path.empty() || !std::filesystem::is_regular_file(path, error)) return std::nullopt;
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
+  return file ? parse(std::move(text)) : std::nullopt;
+}
+
+std::optional<Tuning> Tuning::parse(std::string text) {
   // The last line is the checksum of all before it.
   constexpr std::size_t kSumLine = 17;
-  if (!file || text.size() < kSumLine || text.back() != '\n') return std::nullopt;
+  if (text.size() < kSumLine || text.back() != '\n') return std::nullopt;
   const std::string sum = text.substr(text.size() - kSumLine, kSumLine - 1);
   text.resize(text.size() - kSumLine);
   if (sum != hexadecimal(checksum(text))) return std::nullopt;
@@ -150,7 +156,7 @@ std::optional<Tuning> Tuning::read(const std::filesystem::path& path) {
   return tuning;
 }
 
-void Tuning::write(const std::filesystem::path& path) const {
+std::string Tuning::text() const {
   std::ostringstream out;
   out << kMagic << '\n' << subject() << '\n';
   for (const auto& [key, engine] : engines_) {
@@ -160,6 +166,10 @@ void Tuning::write(const std::filesystem::path& path) const {
   write_wisdom(out, "float", export_wisdom<float>());
   write_wisdom(out, "double", export_wisdom<double>());
   const std::string text = out.str();
+  return text + hexadecimal(checksum(text)) + '\n';
+}
+
+void Tuning::write(const std::filesystem::path& path) const {
   const auto fail = [&](const std::string& why) { throw std::runtime_error(why); };
   std::error_code error;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
@@ -169,7 +179,7 @@ void Tuning::write(const std::filesystem::path& path) const {
   temporary += "." + std::to_string(::getpid()) + ".tmp";
   {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    file << text << hexadecimal(checksum(text)) << '\n';
+    file << text();
     file.flush();
     if (!file) {
       const int reason = errno;

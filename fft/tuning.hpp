@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "fft/engine.hpp"
 
@@ -41,7 +42,14 @@ class Tuning {
   /// Reads a file and gives its wisdom to FFTW. Nothing: there is no such file, or it is not usable.
   [[nodiscard]] static std::optional<Tuning> read(const std::filesystem::path& path);
 
-  /// Writes all that is known, with the wisdom of this process, to a new file that then takes the old one's place; folders are
+  /// What a file holds, with the wisdom of this process: to be handed to other processes.
+  [[nodiscard]] std::string text() const;
+  /// What text() gave on the same kind of processor; gives its wisdom to FFTW. Nothing: it is not usable here.
+  [[nodiscard]] static std::optional<Tuning> parse(std::string text);
+  /// In place of what of_user() found, from now on. Not while another thread transforms.
+  static void use_as_users(Tuning tuning) { user() = std::move(tuning); }
+
+  /// Writes text() to a new file that then takes the old one's place; folders are
   /// made. @throws std::runtime_error  it cannot be written, and why
   void write(const std::filesystem::path& path) const;
 
@@ -50,6 +58,8 @@ class Tuning {
   [[nodiscard]] std::size_t size() const noexcept { return engines_.size(); }
 
  private:
+  static Tuning& user();
+
   std::map<Key, Engine> engines_;
 };
 

@@ -46,8 +46,9 @@ static_assert(std::has_unique_object_representations_v<CallSignature>);
 
 std::string CallSignature::text() const {
   return std::string(to_string(static_cast<Operation>(operation))) + " " + (background != 0 ? "b" : "") +
-         algorithm.data() + ", root " + std::to_string(root) + ", " + std::to_string(bytes) +
-         " bytes in elements of " + std::to_string(element_bytes) +
+         algorithm.data() + (segments != 0 ? "/" + std::to_string(segments) : "") + ", root " +
+         std::to_string(root) + ", " + std::to_string(bytes) + " bytes in elements of " +
+         std::to_string(element_bytes) +
          (blocks != 0 ? ", block sizes #" + std::to_string(blocks % 1'000'000) : "") +
          (ordered != 0 ? ", in rank order" : "");
 }
@@ -102,7 +103,10 @@ PlannedCall Collectives::Impl::plan(const CallArguments& a, bool waits) const {
   }
   if (differ) plan.signature.blocks = hash(a.block_bytes);
   if (plan.choice.algorithm != nullptr) {
-    plan.segments = select_segments(*plan.choice.algorithm, transport.size(), mean_bytes, options);
+    plan.signature.segments = plan.choice.segments;
+    plan.segments = plan.choice.segments > 0
+                        ? plan.choice.segments
+                        : select_segments(*plan.choice.algorithm, transport.size(), mean_bytes, options);
   }
   if (plan.choice.background && a.reducer != nullptr) plan.reducer = a.reducer->name();
   return plan;
@@ -157,8 +161,10 @@ void Collectives::Impl::finish(Execution& execution, const CallSignature& signat
 }
 
 void Collectives::Impl::internal(Operation operation, std::span<const std::byte> send,
-                                 std::span<std::byte> recv, std::size_t bytes, const char* algorithm) {
-  run(plan({.operation = operation, .bytes = bytes, .algorithm = algorithm}), send, recv, nullptr);
+                                 std::span<std::byte> recv, std::size_t bytes, const char* algorithm,
+                                 Rank root) {
+  run(plan({.operation = operation, .bytes = bytes, .root = root, .algorithm = algorithm}), send, recv,
+      nullptr);
 }
 
 void Collectives::Impl::run(const PlannedCall& plan, std::span<const std::byte> send,
@@ -244,6 +250,7 @@ void Collectives::call(const CallArguments& arguments) {
     x.last = {.algorithm = "mpi"};
   } else {
     x.last.algorithm = planned.choice.algorithm->name;
+    x.last.segments = planned.segments;
     x.run(planned, arguments.send, arguments.recv, arguments.reducer);
   }
   x.tell_observer(planned, arrival_ns);

@@ -30,7 +30,8 @@ struct CallSignature {
   std::int32_t ordered = 0;
   std::int32_t background = 0;
   std::int32_t automatic = 0;  ///< "auto" chose
-  std::array<char, 28> algorithm{};
+  std::int32_t segments = 0;   ///< that were asked for, or 0
+  std::array<char, 24> algorithm{};
 
   [[nodiscard]] std::string text() const;
   friend bool operator==(const CallSignature&, const CallSignature&) = default;
@@ -128,7 +129,7 @@ struct Collectives::Impl {
 
   /// A collective of our own, by a fixed algorithm, on bytes.
   void internal(Operation operation, std::span<const std::byte> send, std::span<std::byte> recv,
-                std::size_t bytes, const char* algorithm);
+                std::size_t bytes, const char* algorithm, Rank root = 0);
   /// @throws MismatchError on every rank
   void check(const CallSignature& mine);
   [[noreturn]] void throw_stuck(const std::string& mine);

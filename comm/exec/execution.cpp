@@ -21,6 +21,17 @@ std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 /// Where a plan has one send per round, more than what hides the latency lets later messages overtake earlier ones: the
 /// network shares a link among its messages, not in order.
 constexpr int kSendsInRounds = 2;
+/// Shorter messages are over before an answer to them would be here.
+constexpr std::size_t kAnsweredBytes = 8192;
+
+/// A send of these ends when its receiver has answered. Else the window bounds nothing: MPI says of a message below its
+/// eager limit that it is sent when it is in the socket's buffer, with many others, which then leave in any order; and
+/// what a rank has not given to the network when its call ends, waits for its next one. On 8 hosts with 1 Gb/s Ethernet
+/// that makes 0.99 of the bound out of 0.8 for a broadcast of 2 MB, and 0.92 out of 0.85 for an allreduce; the others
+/// gain nothing, as they go by credits or have one busy port only.
+bool are_sends_answered(Operation operation) {
+  return operation == Operation::bcast || operation == Operation::allreduce;
+}
 
 using Bytes = std::shared_ptr<std::byte[]>;
 
@@ -227,7 +238,10 @@ struct Execution::Impl {
     }
     state.phase = Phase::moving;
     sent += state.bytes;
-    remember(channel->isend(op.peer, state.tag, {from, state.bytes}), i);
+    const bool answered = are_sends_answered(part.shape.operation) && state.bytes >= kAnsweredBytes;
+    const std::span data(from, state.bytes);
+    remember(answered ? channel->issend(op.peer, state.tag, data) : channel->isend(op.peer, state.tag, data),
+             i);
   }
 
   [[nodiscard]] bool have_one_owner(BlockRange range, const Bytes& owner) const {

@@ -349,6 +349,7 @@ void Session::serve(const PersistentCall::Body* started, const CallArguments& ar
     x.last = {.algorithm = "mpi"};
   } else {
     x.last.algorithm = planned.choice.algorithm->name;
+    x.last.segments = planned.segments;
     if (execution == nullptr) {
       RankSchedule mine = x.part(planned, std::move(arrival_ns));
       Layout where = x.layout(planned, mine.shape, arguments.send, arguments.recv);

@@ -2,6 +2,9 @@
 #include "comm/select/select.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <stdexcept>
+#include <string>
 
 namespace papfft::comm {
 
@@ -15,13 +18,13 @@ constexpr std::size_t kOwnBcastBytes = 65536;
 constexpr std::size_t kOwnReduceBytes = 262144;
 constexpr std::size_t kOwnBlockBytes = 131072;
 constexpr std::size_t kOwnAllreduceBytes = 1048576;
-// and from here on those that keep to one neighbour each way than those with fewer rounds.
-constexpr std::size_t kChainBytesPerRank = 196608;
+// and from here on the one that keeps to one neighbour each way than the one with fewer rounds.
 constexpr std::size_t kRingBytesPerRank = 65536;
 // From here on a message waits for its receiver's answer: Open MPI's eager limit over TCP, headers included.
 constexpr std::size_t kHandshakeBytes = 65536;
 constexpr std::size_t kLongestSegmentBytes = kHandshakeBytes - 1024;
 constexpr int kMostSegments = 1024;  // a schedule's ops take memory and time, too
+constexpr int kMostAsked = 1 << 16;
 // Predictions that are off by more rounds than these are worse than none (tests/unit/schedule/reduce_test.cpp).
 constexpr double kWorthRounds = 2;
 
@@ -40,12 +43,40 @@ int least(int most, Cost cost) {
   }
   return low;
 }
+
+/// Of an allreduce or reduce-scatter every message that leaves a rank holds its own contribution. Little more than the first
+/// receives could go ahead of it, and what they get would be staged and combined in a step of its own.
+bool gains_early(Operation operation) {
+  return operation != Operation::allreduce && operation != Operation::reduce_scatter;
+}
+
+/// @param from  where the number begins in a name such as "circulant/64"
+int parse_segments(std::string_view name, std::size_t from, const Algorithm* algorithm) {
+  if (algorithm == nullptr || algorithm->segmentation != Segmentation::even) {
+    throw std::invalid_argument("'" + std::string(name) + "': " + std::string(name.substr(0, from - 1)) +
+                                " takes no number of segments");
+  }
+  int segments = 0;
+  const auto [end, error] = std::from_chars(name.data() + from, name.data() + name.size(), segments);
+  if (error != std::errc() || end != name.data() + name.size() || segments < 1 || segments > kMostAsked) {
+    throw std::invalid_argument("'" + std::string(name) + "': the number of segments is 1 to " +
+                                std::to_string(kMostAsked));
+  }
+  return segments;
+}
 }  // namespace
 
 Choice choose(Operation operation, std::string_view name, int ranks, std::size_t bytes, bool ordered,
               bool one_host) {
+  if (const std::size_t slash = name.find('/'); slash != std::string_view::npos) {
+    Choice choice = choose(operation, name.substr(0, slash), ranks, bytes, ordered, one_host);
+    choice.segments = parse_segments(name, slash + 1, choice.algorithm);
+    return choice;
+  }
   if (name == "mpi") return {};
-  if (name == "auto") return {&select_algorithm(operation, ranks, bytes, ordered, one_host), true};
+  if (name == "auto") {
+    return {&select_algorithm(operation, ranks, bytes, ordered, one_host), gains_early(operation)};
+  }
   for (const Algorithm* algorithm : algorithms()) {
     if (algorithm->operation != operation) continue;
     if (algorithm->name == name) return {algorithm, false};
@@ -69,7 +100,7 @@ const Algorithm& select_algorithm(Operation operation, int ranks, std::size_t by
       return find_algorithm(operation, operation == Operation::gather ? "credit" : "sln");
     case Operation::bcast:
       if (bytes <= kSmallVectorBytes || ranks <= 2) return find_algorithm(operation, "bnom");
-      return find_algorithm(operation, bytes >= kChainBytesPerRank * p ? "chain" : "circulant");
+      return find_algorithm(operation, "circulant");
     case Operation::allgather:
       return find_algorithm(operation, bytes >= kOwnBlockBytes ? "ring" : "circulant");
     case Operation::allgatherv:

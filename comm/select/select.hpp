@@ -13,11 +13,12 @@ namespace papfft::comm {
 struct Choice {
   const Algorithm* algorithm = nullptr;  ///< nullptr: the MPI library's own collective
   bool background = false;               ///< run before the caller arrives what does not need it
+  int segments = 0;                      ///< as the user asked; 0: as select_segments says
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 
 /// What a user's word for an algorithm means: a name of the registry, such a name with `b` before it (in the
-/// background), "auto", or "mpi". Arguments as select_algorithm.
+/// background) or with a number of segments behind it ("circulant/64"), "auto", or "mpi". Arguments as select_algorithm.
 /// @throws std::invalid_argument  naming those known, if it is none of these
 [[nodiscard]] Choice choose(Operation operation, std::string_view name, int ranks, std::size_t bytes,
                             bool ordered, bool one_host = false);

@@ -117,6 +117,14 @@ class MpiChannel final : public Channel {
     return ticket;
   }
 
+  int issend(Rank target, int tag, std::span<const std::byte> data) override {
+    const ByteType as(data.size());
+    const int ticket = free_ticket({target, data.size(), false});
+    check_mpi(MPI_Issend(data.data(), as.count(), as.type(), target, tag, comm_, request(ticket)),
+              what(ticket));
+    return ticket;
+  }
+
   int irecv(Rank source, int tag, std::span<std::byte> data) override {
     const ByteType as(data.size());
     const int ticket = free_ticket({source, data.size(), true});

@@ -104,6 +104,10 @@ class ThreadChannel final : public Channel {
     return send.ticket;
   }
 
+  int issend(Rank target, int tag, std::span<const std::byte> data) override {
+    return isend(target, tag, data);  // which nothing buffers
+  }
+
   int irecv(Rank source, int tag, std::span<std::byte> data) override {
     Mailbox& box = group_.mailboxes.at(static_cast<std::size_t>(rank_));
     const Posted receive{source, tag, {}, data, new_ticket(), &completions_};

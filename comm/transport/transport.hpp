@@ -33,6 +33,9 @@ class Channel {
   /// Starts a message; `data` must stay alive and unchanged until its ticket has been returned by poll().
   /// @return a ticket, unique among this channel's unfinished messages. @throws TransportError.
   [[nodiscard]] virtual int isend(Rank target, int tag, std::span<const std::byte> data) = 0;
+  /// The same, but the ticket is not returned before the receiver has begun to receive: costs an answer, and bounds what
+  /// is in the network's and the library's buffers, where isend's data may wait after they have left `data`.
+  [[nodiscard]] virtual int issend(Rank target, int tag, std::span<const std::byte> data) = 0;
   /// Expects exactly data.size() bytes. Messages of one source and tag arrive in the order they were sent.
   [[nodiscard]] virtual int irecv(Rank source, int tag, std::span<std::byte> data) = 0;
   /// Appends the tickets of the messages that have ended since the last call, each once. Never blocks.

@@ -57,9 +57,20 @@ struct CallArguments {
 /// How a collective call went, for whoever measures.
 struct CallStatistics {
   std::string_view algorithm;
+  int segments = 0;              ///< of a block or of the vector; 0: the MPI library's own collective
   std::uint64_t bytes_sent = 0;  ///< by this rank
   std::uint64_t bytes_staged =
       0;  ///< received by way of the layer's memory instead of straight into the caller's
+};
+
+/// A stream of messages by which a link is measured. As it is: of messages such as segments, sent as those are.
+struct LinkProbe {
+  int sender = 0;
+  int receiver = -1;  ///< -1: the last rank
+  std::size_t short_bytes = 64;
+  std::size_t long_bytes = 32768;  ///< more than short_bytes
+  int messages = 64;
+  int in_flight = 2;
 };
 
 /// A collective call that was started and goes on beside its caller: whoever waits for anything in the same group, and the
@@ -105,7 +116,8 @@ inline constexpr bool is_commutative = true;
 /// all ranks share a host and by how well their arrivals are predicted (comm/README.md has the rules), and "mpi" is the MPI
 /// library's own collective, where there is one. "auto" takes that, too, for short messages, unless the operation is no
 /// MPI_Op or Options::stuck_after is set, since nobody can watch it. A name of the registry with a `b` before it (bsls, bsbn,
-/// ...) means: what can run in the background before the caller comes shall; that needs a Session.
+/// ...) means: what can run in the background before the caller comes shall; that needs a Session. A number behind it
+/// ("circulant/64") is that of the segments, instead of the best by Options::link.
 ///
 /// Every call is collective: all ranks make the same calls in the same order with agreeing arguments. Buffers may
 /// be of any trivially copyable type and size, beyond 2 GiB too. One thread at a time.
@@ -187,9 +199,13 @@ class Collectives {
   void reduce_scatter(std::span<const T> send, std::span<T> recv, std::span<const std::size_t> counts, Op op,
                       std::string_view algorithm = "auto");
 
-  /// Measures what messages cost between rank 0 and the last rank, and works by it from now on, in place of
-  /// Options::link. Collective; takes a few milliseconds. @return the same on all ranks
-  LinkModel measure_link();
+  /// Measures what messages cost between two ranks: three streams of short and three of long ones, of which the fastest
+  /// count, each message answered by its receiver. Collective; takes as long as the messages, with the defaults some tens
+  /// of milliseconds at 1 Gb/s. @return the same on all ranks; of a group of one, Options::link
+  /// @throws std::invalid_argument  no such ranks, or sizes that make no sense
+  [[nodiscard]] LinkModel measure_link(const LinkProbe& probe = {});
+  /// Numbers of segments are chosen by `link` from now on. Not a call among ranks, but must be the same on all.
+  void use_link(const LinkModel& link);
 
   /// Any of them, untyped. What the others come down to.
   virtual void call(const CallArguments& arguments);

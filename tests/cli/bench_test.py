@@ -41,9 +41,9 @@ class BenchTest(ProgramTest):
                     self.assertTrue(all(row["correct"] and row["bytes"] == 65536 for row in result["rows"]), result)
                     self.assertEqual(result["settings"]["counts"], counts)
 
-    def test_circulant_times_the_planning(self):
+    def test_planning_of_circulant_broadcasts_is_timed_at_any_size(self):
         path = self.path("circulant.json")
-        shown = self.papfft("bench", "circulant", "--ranks", "1,2,1152,10000000", "--repetitions", 2, "--json", path)
+        shown = self.papfft("bench", "schedule", "--op", "bcast", "--ranks", "1,2,1152,10000000", "--repetitions", 2, "--json", path)
         self.assertIn("ns per rank", shown.stdout.decode())
         rows = json.loads(path.read_text())["rows"]
         self.assertEqual([(row["ranks"], row["rounds"]) for row in rows], [(1, 0), (2, 1), (1152, 11), (10000000, 24)])
@@ -65,6 +65,13 @@ class BenchTest(ProgramTest):
                 self.assertAlmostEqual(max(exits) * 1e-3, run_ms, places=5)
         self.papfft("report", self.path("bench.json"), "-o", "report.html")
         self.assertIn("The call of median run time: ", self.path("report.html").read_text())
+
+    def test_segments_may_be_asked_for(self):
+        result = self.collective("--op", "bcast", "--algorithms", "circulant/5,bchain/3,circulant", "--bytes", "40000")
+        self.assertEqual([(row["algorithm"], row["segments"]) for row in result["rows"][:3]],
+                         [("mpi", 0), ("circulant/5", 5), ("bchain/3", 3)])
+        self.assertGreater(result["rows"][3]["segments"], 1)
+        self.assertTrue(all(row["correct"] for row in result["rows"]), result)
 
     def test_csv_has_the_rows_and_raw_every_rank_of_every_call(self):
         rows, raw = self.path("rows.csv"), self.path("raw.csv")

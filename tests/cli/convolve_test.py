@@ -58,6 +58,20 @@ class ConvolveTest(ProgramTest):
             self.check(self.output("convolve", "x.npy", "h.npy", "--mode", "same", ranks=ranks),
                        scipy.signal.fftconvolve(x, h[None, :], "same", axes=1))
 
+    def test_channels_of_a_sound(self):
+        sound = np.round(8000 * noise(900, 3)).astype(np.int16)
+        scipy.io.wavfile.write(self.path("x.wav"), 8000, sound)
+        taps = noise(70)
+        self.save("h.npy", taps)
+        channels = sound.T / 32768
+        for mode, ranks in (("full", None), ("same", 4)):
+            expected = scipy.signal.fftconvolve(channels, taps[None, :], mode, axes=1)
+            with self.subTest(mode=mode, ranks=ranks):
+                self.check(self.output("convolve", "x.wav", "h.npy", "--each-channel", "--mode", mode, ranks=ranks), expected)
+                self.check(self.output("convolve", "x.wav", "h.npy", "--each-channel", "--channel", 1, "--mode", mode,
+                                       ranks=ranks), expected[1])
+                self.check(self.output("convolve", "x.wav", "h.npy", "--mode", mode, ranks=ranks), expected.mean(axis=0))
+
     def test_lengths_of_the_transforms(self):
         x, h = noise(5000), noise(64)
         self.save("x.npy", x), self.save("h.npy", h)

@@ -53,6 +53,48 @@ class TransformAgreesWithNumpyTest(ProgramTest):
                     self.check(self.output("transform", self.save("r.npy", real), *dif, **options), np.fft.rfft(real))
                     self.check(self.output("transform", self.save("z.npy", z), *dif, **options), np.fft.fft(z))
 
+    def put_together(self, name, ranks):
+        """A result that was left with the ranks, as its index says."""
+        index = json.loads(self.path(name + ".index.json").read_text())
+        self.assertEqual((index["ranks"], len(index["files"])), (ranks, ranks))
+        shares = [np.load(self.path(file)) for file in index["files"]]
+        whole = np.empty((*shares[0].shape[:-1], index["length"]), dtype=index["element"])
+        self.assertEqual(whole.size, index["rows"] * index["length"])
+        for r, share in enumerate(shares):
+            self.assertEqual(share.dtype, whole.dtype)
+            whole[..., r::ranks] = share
+        return whole
+
+    def test_results_left_with_the_ranks(self):
+        z, x, rows = complex_noise(360), noise(360), complex_noise(3, 120)
+        spectrum = np.fft.rfft(x)
+        for ranks in (1, 3, 8):
+            for samples, more, expected in ((z, (), np.fft.fft(z)), (x, (), spectrum), (x, ("--full",), np.fft.fft(x)),
+                                            (rows, ("--stats",), np.fft.fft(rows)),
+                                            (z, ("--batch", "--length", 120), np.fft.fft(z.reshape(3, 120))),
+                                            (z, ("--inverse",), np.fft.ifft(z)),
+                                            (spectrum, ("--inverse", "--real"), x)):
+                with self.subTest(ranks=ranks, options=more, shape=samples.shape):
+                    self.save("in.npy", samples)
+                    self.papfft("transform", "in.npy", "--leave-distributed", *more, "-o", "out.npy", ranks=ranks)
+                    self.check(self.put_together("out", ranks), expected)
+                    self.assertFalse(self.path("out.npy").exists())
+
+    def test_tables_left_with_the_ranks_say_which_bins_they_hold(self):
+        self.save("x.npy", noise(64))
+        self.papfft("transform", "x.npy", "--leave-distributed", "--full", "-o", "out.csv", ranks=4)
+        with open(self.path("out.rank3.csv"), newline="", encoding="ascii") as lines:
+            self.assertEqual([float(row["bin"]) for row in csv.DictReader(lines)], list(range(3, 64, 4)))
+
+    def test_what_cannot_be_left_with_the_ranks(self):
+        self.save("x.npy", noise(90))
+        for arguments in (("-o", "x.png"), ("-o", "-"), ("-o", "y.npy", "--engine", "farm"), ("-o", "y.npy", "--length", 91),
+                          ("-o", "y.npy", "--json", "y.index.json")):
+            with self.subTest(arguments):
+                result = run(command_line(("transform", "x.npy", "--leave-distributed", *arguments), 3), cwd=self.folder)
+                self.assertEqual((result.returncode, len(complaints(result.stderr))), (64, 1), result.stderr.decode())
+                self.assertEqual([f for f in self.files() if f != "x.npy"], [])
+
     def test_full_spectrum_of_real_samples(self):
         x = noise(1200)
         for ranks in (None, 3):

@@ -188,6 +188,7 @@ TEST_F(MpiAllToAll, AllgatherOfColumnsFillsAMatrix) {
 
 TEST_F(MpiAllToAll, MeasuresTheLink) {
   const LinkModel link = comm.measure_link();
+  comm.use_link(link);
   EXPECT_GT(link.beta_ns_per_byte, 0);
   const auto own = numbers(me, 1000);
   auto expected = room(1000);

@@ -51,6 +51,27 @@ TEST(MpiTransport, AnAbandonedSendMayBeTakenLater) {
   EXPECT_TRUE(sent.expired()) << "it has ended, and is kept no longer";
 }
 
+TEST(MpiTransport, AnAnsweredSendEndsWhenItIsReceived) {
+  MpiTransport transport(MPI_COMM_WORLD);
+  const int me = transport.rank();
+  const bool pair = transport.size() > 1 && me < 2;
+  Bytes data(1000, me == 0 ? std::byte{7} : std::byte{0});  // which MPI would buffer
+  const std::unique_ptr<Channel> channel = transport.open();
+  std::vector<int> ended;
+  if (pair && me == 0) {
+    (void)channel->issend(1, 3, data);
+    for (int i = 0; i < 1000; ++i) channel->poll(ended);
+    EXPECT_TRUE(ended.empty()) << "nobody has received it";
+  }
+  barrier();
+  if (pair && me == 1) (void)channel->irecv(0, 3, data);
+  if (pair) {
+    while (ended.empty()) channel->poll(ended);
+    EXPECT_EQ(data.back(), std::byte{7});
+  }
+  barrier();
+}
+
 TEST(MpiTransport, AnAbandonedReceiveTakesNothing) {
   MpiTransport transport(MPI_COMM_WORLD);
   const int me = transport.rank();

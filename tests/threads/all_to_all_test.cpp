@@ -259,6 +259,17 @@ TEST(AllToAll, WorkInASessionByArrivalsAndInTheBackground) {
   EXPECT_GT(planned, 0) << "the straggler was never told from the others";
 }
 
+TEST(MeasureLink, RefusesWhatMakesNoSense) {
+  ThreadGroup(2).run([](Transport& transport) {
+    Collectives comm(transport, quick());
+    for (const LinkProbe& wrong :
+         {LinkProbe{.sender = 2}, LinkProbe{.receiver = -2}, LinkProbe{.short_bytes = 5, .long_bytes = 5},
+          LinkProbe{.messages = 0}, LinkProbe{.in_flight = 0}}) {
+      EXPECT_THROW((void)comm.measure_link(wrong), std::invalid_argument);
+    }
+  });
+}
+
 TEST(MeasureLink, AgreesOnAllRanks) {
   std::mutex mutex;
   std::vector<LinkModel> links;
@@ -266,7 +277,9 @@ TEST(MeasureLink, AgreesOnAllRanks) {
     links.clear();
     ThreadGroup(p).run([&](Transport& transport) {
       Collectives comm(transport, quick());
-      const LinkModel link = comm.measure_link();
+      const LinkModel link =
+          comm.measure_link({.sender = p - 1, .receiver = 0, .messages = 8, .in_flight = 3});
+      comm.use_link(link);
       EXPECT_EQ(comm.options().link.alpha_ns, link.alpha_ns);
       const std::lock_guard lock(mutex);
       links.push_back(link);

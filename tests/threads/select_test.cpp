@@ -122,6 +122,33 @@ TEST(SelectAlgorithm, ServesReductionsBySizeAndOrder) {
   }
 }
 
+TEST(Choose, TakesANumberOfSegmentsBehindTheName) {
+  const Choice circulant = choose(Operation::bcast, "circulant/64", 8, 1 << 20, false);
+  EXPECT_EQ(circulant.algorithm->name, "circulant");
+  EXPECT_EQ(circulant.segments, 64);
+  EXPECT_FALSE(circulant.background);
+  const Choice background = choose(Operation::bcast, "bchain/3", 8, 1 << 20, false);
+  EXPECT_EQ(background.algorithm->name, "chain");
+  EXPECT_EQ(background.segments, 3);
+  EXPECT_TRUE(background.background);
+  EXPECT_EQ(choose(Operation::bcast, "circulant", 8, 1 << 20, false).segments, 0);
+  for (const char* wrong : {"circulant/", "circulant/0", "circulant/-1", "circulant/8x", "circulant/65537",
+                            "circulant/8/8", "mpi/2", "nonsense/2", "/2"}) {
+    EXPECT_THROW((void)choose(Operation::bcast, wrong, 8, 1 << 20, false), std::invalid_argument) << wrong;
+  }
+  EXPECT_THROW((void)choose(Operation::gather, "credit/2", 8, 1 << 20, false), std::invalid_argument)
+      << "it goes by chunks of a size";
+}
+
+TEST(Choose, RunsInTheBackgroundWhatGainsByIt) {
+  for (int o = 0; o < kOperationCount; ++o) {
+    const auto operation = static_cast<Operation>(o);
+    const bool gains = operation != Operation::allreduce && operation != Operation::reduce_scatter;
+    EXPECT_EQ(choose(operation, "auto", 8, 1 << 20, false).background, gains) << to_string(operation);
+  }
+  EXPECT_TRUE(choose(Operation::allreduce, "bring", 8, 1 << 20, false).background) << "as asked";
+}
+
 TEST(SelectAlgorithm, LeavesShortMessagesToTheMpiLibrary) {
   for (int o = 0; o < kOperationCount; ++o) {
     const auto operation = static_cast<Operation>(o);

@@ -217,6 +217,37 @@ struct CountedSum {
 
 // P = 4, binomial: rank 3's part goes to rank 2, which adds its own; ranks 1 and 2 send to the root, whose background adds
 // these up before the root comes. Two of the three sums are there then, the third is the root's own.
+TEST(Session, BroadcastsThroughARankThatHasNotCome) {
+  for (const char* algorithm : {"bchain", "bcirculant", "bbnom", "bscatter-allgather"}) {
+    std::atomic<int> done = 0;
+    std::atomic<bool> waited_in_vain = false;
+    ThreadGroup(5).run([&](Transport& transport) {
+      Session session(transport, quick(), {});
+      const int me = session.rank();
+      const auto bcast = [&](int call) {
+        std::vector<int> data = me == 0 ? block(call, 0, 5000) : std::vector<int>(5000);
+        session.bcast<int>(data, 0, algorithm);
+        ASSERT_EQ(data, block(call, 0, 5000)) << algorithm;
+      };
+      for (int call = 0; call < 3; ++call) bcast(call);
+      // Rank 1 hands on to others, and comes only when these have all there is.
+      const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      while (me == 1 && done < 4 && !waited_in_vain) {
+        pause_ms(1);
+        waited_in_vain = std::chrono::steady_clock::now() > give_up;
+      }
+      const auto before = session.statistics().begun_early;
+      bcast(3);
+      if (me == 1) {
+        EXPECT_EQ(session.statistics().begun_early, before + 1) << algorithm;
+      }
+      ++done;
+      session.close();
+    });
+    EXPECT_FALSE(waited_in_vain) << algorithm;
+  }
+}
+
 TEST(Session, ReducesAmongTheOthersBeforeALateRootComes) {
   CountedSum::count = 0;
   std::atomic<bool> in_time{true};

@@ -63,6 +63,19 @@ class TuningTest : public testing::Test {
   Tuning tuning_;
 };
 
+TEST_F(TuningTest, GoesToOtherProcessesAsText) {
+  const auto there = Tuning::parse(tuning_.text());
+  ASSERT_TRUE(there);
+  EXPECT_EQ(there->find(kComplex), Engine::pieces);
+  std::string damaged = tuning_.text();
+  damaged[damaged.size() / 2] ^= 1;
+  EXPECT_FALSE(Tuning::parse(damaged));
+  const Tuning before = Tuning::of_user();
+  Tuning::use_as_users(*there);
+  EXPECT_EQ(Tuning::of_user().find(kReal), Engine::fftw);
+  Tuning::use_as_users(before);
+}
+
 TEST_F(TuningTest, ComesBackFromItsFile) {
   tuning_.write(path_);
   const auto back = Tuning::read(path_);
