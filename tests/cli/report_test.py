@@ -149,7 +149,7 @@ class ReportTest(ProgramTest):
         self.papfft("bench", "predictor", "--blocks", 1, "--compute", "1ms", "--delay", "uniform:1ms", "--json", "p.json",
                     ranks=2)
         self.papfft("bench", "schedule", "--ranks", "4,8,16", "--repetitions", 3, "--json", "s.json")
-        self.papfft("bench", "circulant", "--ranks", "8,64", "--repetitions", 2, "--json", "k.json")
+        self.papfft("bench", "schedule", "--op", "bcast", "--ranks", "8,64", "--repetitions", 2, "--json", "k.json")
         self.papfft("simulate", "--algorithms", "bnom,chain", "--ranks", "4,8", "--bytes", "1K,1M", "--segments", "1,8",
                     "--json", "v.json")
         _, captions = self.page("c.json", "f.json", "p.json", "s.json", "k.json", "v.json", "--figures", "pictures")

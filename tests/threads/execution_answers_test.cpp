@@ -62,20 +62,20 @@ CountingTransport sends_of(Operation operation, std::string_view algorithm, std:
 
 TEST(AnsweredSends, BoundWhatABroadcastHasUnderWay) {
   for (const char* algorithm : {"circulant", "chain"}) {
-    const CountingTransport root = sends_of(Operation::bcast, algorithm, 16 * 8192, 16);
+    const CountingTransport root = sends_of(Operation::bcast, algorithm, 131072, 16);
     EXPECT_EQ(root.answered, 2) << algorithm;
     EXPECT_EQ(root.plain, 0) << algorithm;
   }
 }
 
 TEST(AnsweredSends, AreThoseOfAllreduces) {
-  const CountingTransport rank = sends_of(Operation::allreduce, "ring", 8 * 8192, 1);
+  const CountingTransport rank = sends_of(Operation::allreduce, "ring", 65536, 1);
   EXPECT_GT(rank.answered, 0);
   EXPECT_EQ(rank.plain, 0);
 }
 
 TEST(AnsweredSends, AreNotWorthItForShortMessages) {
-  const CountingTransport root = sends_of(Operation::bcast, "circulant", 16 * 8191, 16);
+  const CountingTransport root = sends_of(Operation::bcast, "circulant", 131056, 16);
   EXPECT_EQ(root.answered, 0);
   EXPECT_EQ(root.plain, 2);
 }
