@@ -606,7 +606,8 @@ std::string RunGroup::conditions() const {
     if (!kSaid.contains(name)) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
   }
   for (const BenchRun* r : runs) {
-    if (!r->link_was_steady()) text += fmt::format("; NOT STEADY: {} ({})", r->link_drift_text(), base_name(r->file));
+    if (!r->link_was_steady())
+      text += fmt::format("; NOT STEADY: {} ({})", r->link_drift_text(), base_name(r->file));
   }
   if (machine.empty()) return text + ".";
   return fmt::format("{}; {}.", machine, text);
