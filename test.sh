@@ -132,6 +132,7 @@ check scripts 60 bash -c check_scripts
 build release 900 all
 run_tests tests-release release 900
 check headers 120 bash -c check_headers
+check experiments 180 build/release/app/papfft experiment --all --quick --where simulator -o build/experiments
 
 if ! $quick; then
   build asan-ubsan 900 "${asan_targets[@]}"

@@ -9,6 +9,7 @@
 
 #include "app/bench.hpp"
 #include "app/bench_common.hpp"
+#include "app/report/bench_run.hpp"
 #include "app/report/byte_count.hpp"
 #include "app/report/text_table.hpp"
 #include "app/version.hpp"
@@ -52,6 +53,7 @@ struct CollectiveOptions {
   int root = 0;
   std::string counts = "regular";
   bool measure_link = false;
+  bool calls = false;
   std::string csv;
   std::string raw;
 };
@@ -147,6 +149,7 @@ struct CallRecord {
   std::int64_t arrival_ns = 0;
   std::int64_t exit_ns = 0;
   std::int64_t prediction_error_ns = -1;  ///< -1: not predicted
+  std::int64_t predicted_ns = 0;          ///< the arrival, if it was
   std::int64_t planned = 0;
   std::int64_t begun_early = 0;
   std::int64_t correct = 0;
@@ -343,6 +346,7 @@ struct Row {
   std::vector<double> efficiency;
   std::vector<double> imbalance;
   std::vector<double> prediction_error;
+  std::vector<CallRecord> calls;  ///< of all ranks, call after call, if wanted
   double first = -1;
   int planned = 0;      ///< calls
   int begun_early = 0;  ///< calls of which some rank had begun before it came
@@ -393,6 +397,7 @@ class CollectiveBench {
         }
       }
     }
+    link_after_ = session_.measure_link(rate_probe(options_.root));
     session_.close();
     job_.at_root([&] {
       write();
@@ -459,8 +464,10 @@ class CollectiveBench {
     record.begun_early = after.begun_early - before.begun_early;
     record.segments = stock ? 0 : session_.last_call().segments;
     record.thread_share = after.thread_share;
-    if (!stock && after.predicted_ns)
+    if (!stock && after.predicted_ns) {
+      record.predicted_ns = *after.predicted_ns;
       record.prediction_error_ns = std::abs(*after.predicted_ns - after.arrived_ns);
+    }
     return record;
   }
 
@@ -532,6 +539,7 @@ class CollectiveBench {
     row.efficiency.push_back(bound / run);
     row.imbalance.push_back(comm::imbalance_factor(
         arrival_ns, comm::message_ns(link_, Operation::bcast, static_cast<double>(row.size.block_bytes))));
+    if (options_.calls) row.calls.insert(row.calls.end(), records.begin(), records.end());
     row.planned += planned ? 1 : 0;
     row.begun_early += begun_early ? 1 : 0;
   }
@@ -582,11 +590,36 @@ class CollectiveBench {
                                    {"begun_early", row.begun_early},
                                    {"segments", row.segments},
                                    {"thread_share", row.thread_share}};
+    if (!row.calls.empty()) json["calls"] = calls_json(row);
     if (!row.prediction_error.empty()) {
       json["prediction_error_ms"] = {{"median", report::median(row.prediction_error)},
                                      {"p90", report::percentile(row.prediction_error, 0.9)}};
     }
     return json;
+  }
+
+  /// In us from the first arrival of each call.
+  [[nodiscard]] nlohmann::ordered_json calls_json(const Row& row) const {
+    using Json = nlohmann::ordered_json;
+    const auto ranks = static_cast<std::size_t>(job_.size());
+    Json arrival = Json::array();
+    Json exit = Json::array();
+    Json predicted = Json::array();
+    for (std::size_t first = 0; first < row.calls.size(); first += ranks) {
+      const auto call = std::span(row.calls).subspan(first, ranks);
+      const std::int64_t begin_ns = std::ranges::min(call, {}, &CallRecord::arrival_ns).arrival_ns;
+      const auto us = [&](std::int64_t ns) { return static_cast<double>(ns - begin_ns) * 1e-3; };
+      arrival.push_back(Json::array());
+      exit.push_back(Json::array());
+      predicted.push_back(Json::array());
+      for (const CallRecord& record : call) {
+        arrival.back().push_back(us(record.arrival_ns));
+        exit.back().push_back(us(record.exit_ns));
+        predicted.back().push_back(record.prediction_error_ns < 0 ? Json(nullptr)
+                                                                  : Json(us(record.predicted_ns)));
+      }
+    }
+    return {{"arrival_us", arrival}, {"exit_us", exit}, {"predicted_us", predicted}};
   }
 
   [[nodiscard]] nlohmann::ordered_json document() {
@@ -608,6 +641,8 @@ class CollectiveBench {
                         {"wait", options_.job.wait}};
     json["alpha_us"] = link_.alpha_ns * 1e-3;
     json["beta_ns_per_byte"] = link_.beta_ns_per_byte;
+    json["beta_after_ns_per_byte"] = link_after_.beta_ns_per_byte;
+    json["link_steady"] = report::is_steady_link(link_.beta_ns_per_byte, link_after_.beta_ns_per_byte);
     json["rows"] = nlohmann::ordered_json::array();
     for (const Row& row : rows_) json["rows"].push_back(row_json(row));
     return json;
@@ -640,7 +675,9 @@ class CollectiveBench {
     std::vector<std::string> headings;
     std::vector<std::vector<std::string>> lines;
     for (const Row& row : rows_) {
-      const nlohmann::ordered_json flat = row_json(row).flatten();
+      nlohmann::ordered_json whole = row_json(row);
+      whole.erase("calls");
+      const nlohmann::ordered_json flat = whole.flatten();
       std::vector<std::string> cells;
       headings.clear();
       for (const auto& [path, value] : flat.items()) {
@@ -672,6 +709,10 @@ class CollectiveBench {
           options_.compute, options_.edge, options_.seed);
       fmt::print("link: alpha {} us, beta {} ns/byte ({} MB/s)\n", figure(link_.alpha_ns * 1e-3),
                  figure(link_.beta_ns_per_byte), figure(1e3 / link_.beta_ns_per_byte));
+      if (!report::is_steady_link(link_.beta_ns_per_byte, link_after_.beta_ns_per_byte)) {
+        fmt::print("THE LINK WAS NOT STEADY: beta {} ns/byte after the run; these times do not count\n",
+                   figure(link_after_.beta_ns_per_byte));
+      }
       const comm::LinkModel& model = session_.options().link;
       fmt::print("segments chosen by alpha {} us, beta {} ns/byte, gamma {} ns/byte\n",
                  figure(model.alpha_ns * 1e-3), figure(model.beta_ns_per_byte),
@@ -696,6 +737,7 @@ class CollectiveBench {
   OwnComm comm_;
   comm::MpiSession session_;
   comm::LinkModel link_;
+  comm::LinkModel link_after_;
   std::uint64_t calls_ = 0;
   std::vector<Row> rows_;
   report::TextTable raw_;
@@ -763,6 +805,10 @@ void add_bench_collective(CLI::App& bench, Action& action) {
       ->capture_default_str();
   command->add_flag("--measure-link", options->measure_link,
                     "choose segments by what messages cost in this run, not by PAPFFT_ALPHA_NS and so on");
+  command->add_flag(
+      "--calls", options->calls,
+      "write every rank's times of every call into the JSON too: papfft report then shows arrivals and "
+      "prediction errors call by call");
   command->add_option("--csv", options->csv, "write the rows as CSV to this file");
   command->add_option("--raw", options->raw, "write every rank's times of every call as CSV to this file");
   options->job.declare_common(*command);

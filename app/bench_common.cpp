@@ -109,8 +109,10 @@ nlohmann::ordered_json machine_json(Job& job) {
 }
 
 nlohmann::ordered_json to_json(const report::Summary& s) {
-  return {{"median", s.median}, {"mean", s.mean}, {"stddev", s.stddev}, {"p10", s.p10},
-          {"p90", s.p90},       {"p99", s.p99},   {"min", s.min},       {"max", s.max}};
+  return {{"median", s.median},    {"mean", s.mean}, {"stddev", s.stddev},
+          {"p10", s.p10},          {"p90", s.p90},   {"p99", s.p99},
+          {"min", s.min},          {"max", s.max},   {"median_ci95", {s.median_low, s.median_high}},
+          {"outliers", s.outliers}};
 }
 
 void write_text(const std::string& path, const std::string& text) {

@@ -2,16 +2,20 @@
 // papfft experiment: the tables and figures of the papers, measured anew. What each one runs and expects is a file in
 // app/experiments; this runs the program itself, compares and writes the pages.
 #include <fmt/format.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <thread>
 
 #include "app/bench_common.hpp"
 #include "app/command.hpp"
@@ -39,6 +43,10 @@ constexpr std::chrono::seconds kFullLimit{1800};
 struct ExperimentOptions {
   std::vector<std::string> names;
   std::string out = "papfft-experiments";
+  std::string where = "all";
+  std::string from;
+  std::string markdown;
+  bool writes_pages = false;  ///< -o is given
   bool lists = false;
   bool all = false;
   bool quick = false;
@@ -183,8 +191,17 @@ const char* to_string(Verdict verdict) {
   return "?";
 }
 
+/// Where and when an experiment was run, as the folder of results keeps it.
+struct Record {
+  std::string date = {};
+  std::string machine = {};
+  bool quick = false;
+  double seconds = 0;
+};
+
 struct Outcome {
   Verdict verdict = Verdict::skipped;
+  Record record = {};
   std::string why = {};  ///< it was skipped or failed
   std::size_t held = 0;
   std::size_t measured = 0;
@@ -226,11 +243,97 @@ void judge(const Experiment& experiment, Outcome& outcome) {
   if (outcome.measured == 0 && outcome.why.empty()) outcome.why = "nothing that it expects was measured";
 }
 
+constexpr const char* kRecords = "experiments.json";
+
+/// What a folder of results says about itself. @throws io::DataError
+Json read_records(const fs::path& folder) {
+  const std::string path = (folder / kRecords).string();
+  std::ifstream in(path);
+  if (!in) return Json::object();
+  try {
+    const Json records = Json::parse(in);
+    if (!records.is_object()) throw io::DataError(path, "is no list of experiments");
+    return records;
+  } catch (const Json::exception&) {
+    throw io::DataError(path, "is no JSON");
+  }
+}
+
+void write_record(const fs::path& folder, const Experiment& experiment, const Outcome& outcome) {
+  Json records = read_records(folder);
+  Json record = {{"date", outcome.record.date},
+                 {"machine", outcome.record.machine},
+                 {"papfft", kVersion},
+                 {"quick", outcome.record.quick},
+                 {"seconds", std::round(outcome.record.seconds * 10) / 10},
+                 {"verdict", to_string(outcome.verdict)}};
+  if (!outcome.why.empty()) record["why"] = outcome.why;
+  records[experiment.name] = record;
+  write_text((folder / kRecords).string(), records.dump(2) + "\n");
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 16> text{};
+  (void)std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts);
+  return text.data();
+}
+
+std::string this_machine() {
+  utsname system{};
+  (void)uname(&system);
+  return fmt::format("{}, {} cores", system.machine, std::thread::hardware_concurrency());
+}
+
+/// From a folder that an earlier run has written, without measuring. @throws io::DataError
+Outcome recall(const Experiment& experiment, const fs::path& folder, const Json& records) {
+  Outcome outcome;
+  if (!experiment.skipped.empty()) {
+    outcome.why = experiment.skipped;
+    return outcome;
+  }
+  if (!records.contains(experiment.name)) {
+    outcome.why = "not run";
+    return outcome;
+  }
+  const Json& record = records.at(experiment.name);
+  outcome.record = {.date = record.value("date", ""),
+                    .machine = record.value("machine", ""),
+                    .quick = record.value("quick", false),
+                    .seconds = record.value("seconds", 0.0)};
+  outcome.why = record.value("why", "");
+  const auto& commands = outcome.record.quick ? experiment.quick : experiment.commands;
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const std::string data = (folder / fmt::format("{}-{}.json", experiment.name, i + 1)).string();
+    outcome.runs.emplace_back();
+    if (fs::exists(data)) outcome.runs.back() = report::read_bench_run(data);
+  }
+  if (std::ranges::any_of(outcome.runs, [](const auto& run) { return run.has_value(); })) {
+    judge(experiment, outcome);
+  } else if (record.value("verdict", "") == to_string(Verdict::failed)) {
+    outcome.verdict = Verdict::failed;
+  }
+  return outcome;
+}
+
 class Runner {
  public:
   Runner(const ExperimentOptions& options, fs::path folder) : options_(options), folder_(std::move(folder)) {}
 
   [[nodiscard]] Outcome run(const Experiment& experiment) const {
+    const auto begin = std::chrono::steady_clock::now();
+    Outcome outcome = attempt(experiment);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    outcome.record = {
+        .date = today(), .machine = this_machine(), .quick = options_.quick, .seconds = taken.count()};
+    if (experiment.skipped.empty()) write_record(folder_, experiment, outcome);
+    return outcome;
+  }
+
+ private:
+  [[nodiscard]] Outcome attempt(const Experiment& experiment) const {
     Outcome outcome;
     if (!experiment.skipped.empty()) {
       outcome.why = experiment.skipped;
@@ -255,7 +358,6 @@ class Runner {
     return outcome;
   }
 
- private:
   bool cluster_up(const Experiment& experiment, const std::string& log, Outcome& outcome) const {
     if (geteuid() != 0) {
       outcome.why =
@@ -369,24 +471,111 @@ int list_experiments() {
   return kOk;
 }
 
+bool is_run_there(const Experiment& experiment, const std::string& where) {
+  if (where == "all") return true;
+  return experiment.skipped.empty() && (experiment.hosts > 0) == (where == "cluster");
+}
+
+std::string markdown_cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+/// "full, 2026-11-21, x86_64, 2 cores"
+std::string run_text(const Outcome& outcome) {
+  if (outcome.record.date.empty()) return "";
+  return fmt::format("{}, {}, {}", outcome.record.quick ? "short form" : "full", outcome.record.date,
+                     outcome.record.machine);
+}
+
+/// Paper versus ours as a page of text: a line for each experiment, then its statements.
+std::string markdown_page(const std::vector<std::pair<const Experiment*, Outcome>>& outcomes,
+                          const std::string& from) {
+  std::string text =
+      "# The papers' tables and figures, and ours\n\n"
+      "Ratios within one run, not times: other machines, other networks. A statement is reproduced if our "
+      "figure is within the "
+      "bounds of its\nline. This page is written by a command from the measurements in the repository; the "
+      "first one measures, "
+      "some minutes in the\nshort form (`--quick`) and hours without.\n\n";
+  text += fmt::format(
+      "    papfft experiment --all --quick -o {0}\n    papfft experiment --all --from {0} --markdown "
+      "docs/paper-versus-ours.md\n\n",
+      from);
+  text += "| experiment | verdict | statements held | run |\n|---|---|---|---|\n";
+  for (const auto& [experiment, outcome] : outcomes) {
+    text += fmt::format("| [{}](#{}): {} | {} | {} | {} |\n", experiment->source, experiment->name,
+                        markdown_cell(experiment->title), to_string(outcome.verdict),
+                        outcome.measured == 0 ? "-" : fmt::format("{} of {}", outcome.held, outcome.measured),
+                        outcome.measured == 0 ? markdown_cell(outcome.why) : run_text(outcome));
+  }
+  for (const auto& [experiment, outcome] : outcomes) {
+    if (outcome.measured == 0) continue;
+    text += fmt::format("\n## {}\n\n{}: {}. Verdict: {} ({}).\n", experiment->name, experiment->source,
+                        experiment->title, to_string(outcome.verdict), run_text(outcome));
+    if (!experiment->paper.empty()) text += fmt::format("\nThe paper: {}.\n", experiment->paper);
+    if (!experiment->method.empty()) text += fmt::format("\nHere: {}.\n", experiment->method);
+    text += "\n";
+    for (std::size_t i = 0; i < outcome.table.size(); ++i) {
+      text += "|";
+      for (const std::string& cell : outcome.table[i]) text += fmt::format(" {} |", markdown_cell(cell));
+      text += i == 0 ? "\n|---|---|---|---|---|\n" : "\n";
+    }
+  }
+  return text;
+}
+
+void write_index(const ExperimentOptions& options,
+                 const std::vector<std::pair<const Experiment*, Outcome>>& outcomes) {
+  report::Page index("The papers' tables and figures, and ours");
+  std::vector<std::vector<std::string>> table = {
+      {"experiment", "source", "verdict", "held", "first ratio", "remark", "run"}};
+  for (const auto& [experiment, outcome] : outcomes) {
+    table.push_back({experiment->title, experiment->source, to_string(outcome.verdict),
+                     outcome.measured == 0 ? "-" : fmt::format("{} of {}", outcome.held, outcome.measured),
+                     outcome.first_ratio.empty() ? "-" : outcome.first_ratio, outcome.why,
+                     run_text(outcome)});
+  }
+  index.paragraph(fmt::format("By papfft {}. Ratios, not times: other machines, other networks.", kVersion));
+  index.table(table);
+  for (const auto& [experiment, outcome] : outcomes) {
+    index.link(fmt::format("{}: {}", experiment->source, experiment->title),
+               write_page(*experiment, outcome, options.out));
+  }
+  write_text((fs::path(options.out) / "index.html").string(), index.finish());
+}
+
 int run_experiments(const ExperimentOptions& options) {
   if (options.lists) return list_experiments();
   if (options.names.empty() != options.all) {
     throw UsageError("experiment: takes names, --all or --list; papfft experiment --help shows how");
   }
   if (is_launched()) throw UsageError("experiment: starts jobs itself; what would work: without mpirun");
+  const bool measures = options.from.empty();
   const std::vector<Experiment> experiments = chosen(options);
-  std::error_code error;
-  fs::create_directories(options.out, error);
-  if (error) throw io::OutputError(options.out, error.message());
+  check_outputs({options.markdown});
+  if (measures || options.writes_pages) {
+    std::error_code error;
+    fs::create_directories(options.out, error);
+    if (error) throw io::OutputError(options.out, error.message());
+  }
+  const Json records = measures ? Json::object() : read_records(options.from);
+  if (!measures && records.empty()) {
+    throw io::DataError(options.from,
+                        "has no experiments.json; what would work: the folder of an earlier -o");
+  }
   const Runner runner(options, options.out);
-  report::Page index("The papers' tables and figures, and ours");
-  std::vector<std::vector<std::string>> table = {
-      {"experiment", "source", "verdict", "held", "first ratio", "remark"}};
-  std::vector<std::pair<std::string, std::string>> pages;
+  std::vector<std::pair<const Experiment*, Outcome>> outcomes;
   bool failed = false;
   for (const Experiment& experiment : experiments) {
-    const Outcome outcome = runner.run(experiment);
+    if (!is_run_there(experiment, options.where)) continue;
+    outcomes.emplace_back(&experiment,
+                          measures ? runner.run(experiment) : recall(experiment, options.from, records));
+    const Outcome& outcome = outcomes.back().second;
     failed = failed || outcome.verdict == Verdict::failed;
     const std::string held =
         outcome.measured == 0 ? "-" : fmt::format("{} of {}", outcome.held, outcome.measured);
@@ -395,16 +584,11 @@ int run_experiments(const ExperimentOptions& options) {
         outcome.measured == 0 ? "" : fmt::format(", {} statements, first: {}", held, outcome.first_ratio),
         outcome.why.empty() ? "" : "; " + outcome.why);
     (void)std::fflush(stdout);
-    table.push_back({experiment.title, experiment.source, to_string(outcome.verdict), held,
-                     outcome.first_ratio.empty() ? "-" : outcome.first_ratio, outcome.why});
-    pages.emplace_back(fmt::format("{}: {}", experiment.source, experiment.title),
-                       write_page(experiment, outcome, options.out));
   }
-  index.paragraph(fmt::format("Measured by papfft {}{}. Ratios, not times: other machines, other networks.",
-                              kVersion, options.quick ? ", the short form (--quick)" : ""));
-  index.table(table);
-  for (const auto& [text, page] : pages) index.link(text, page);
-  write_text((fs::path(options.out) / "index.html").string(), index.finish());
+  if (measures || options.writes_pages) write_index(options, outcomes);
+  if (!options.markdown.empty()) {
+    write_text(options.markdown, markdown_page(outcomes, measures ? options.out : options.from));
+  }
   return failed ? kInternal : kOk;
 }
 
@@ -418,14 +602,29 @@ void add_experiment(CLI::App& app, Action& action) {
   command->add_flag("--list", options->lists, "show what there is");
   command->add_flag("--all", options->all, "run all");
   command->add_flag("--quick", options->quick, "smaller and fewer measurements: all take some minutes");
-  command->add_option("-o,--output", options->out, "folder for pages and data")->capture_default_str();
+  CLI::Option* out =
+      command->add_option("-o,--output", options->out, "folder for pages and data")->capture_default_str();
+  command
+      ->add_option("--where", options->where,
+                   "which of them: simulator, those that need no cluster; cluster; all")
+      ->check(CLI::IsMember({"simulator", "cluster", "all"}))
+      ->capture_default_str();
+  command
+      ->add_option("--from", options->from,
+                   "measure nothing: judge what an earlier run has left in this folder")
+      ->type_name("FOLDER");
+  command->add_option("--markdown", options->markdown, "also write paper versus ours as one page of text")
+      ->type_name("FILE");
   command->footer(
       "Examples:\n"
       "  papfft experiment --list\n"
       "  papfft experiment clv-table-1 -o results\n"
       "  papfft experiment --all --quick -o results\n"
-      "Writes index.html (paper versus ours), a page and the data of each experiment, and a log of its "
-      "commands. A "
+      "  papfft experiment --all --quick --where simulator -o results\n"
+      "  papfft experiment --all --from results --markdown paper-versus-ours.md\n"
+      "Writes index.html (paper versus ours), a page and the data of each experiment, a log of its commands, "
+      "and "
+      "experiments.json: when, where and how long each was run. A "
       "statement of a paper is reproduced if the measured ratio is within the bounds that its page shows: "
       "the order of "
       "algorithms and about how far they are apart. Experiments on the virtual cluster need root and are "
@@ -436,7 +635,10 @@ void add_experiment(CLI::App& app, Action& action) {
       "Exit codes: 0 ok (also if a statement is not reproduced), 64 usage, 65 bad data, 70 a measurement "
       "failed, 73 "
       "cannot write.");
-  command->callback([&action, options] { action = [options] { return run_experiments(*options); }; });
+  command->callback([&action, options, out] {
+    options->writes_pages = out->count() > 0;
+    action = [options] { return run_experiments(*options); };
+  });
 }
 
 }  // namespace papfft::app

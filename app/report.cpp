@@ -25,6 +25,7 @@ struct ReportOptions {
   std::string figures;
   std::string title = "papfft report";
   bool compares = false;
+  bool despite_settings = false;
   bool quiet = false;
 };
 
@@ -67,8 +68,15 @@ void add_comparison(report::Page& page, const ReportOptions& options,
   for (const std::string& difference : setting_differences(a, b)) {
     differences += (differences.empty() ? "" : "; ") + difference;
   }
-  const std::string settings = differences.empty() ? "measured with the same settings"
-                                                   : "measured with other settings: " + differences;
+  if (!differences.empty() && !options.despite_settings) {
+    throw UsageError(
+        fmt::format("{} and {} were measured with other settings ({}); what would work: --despite-settings, "
+                    "if that is what you want to compare",
+                    a.file, b.file, differences));
+  }
+  std::string settings = differences.empty() ? "measured with the same settings"
+                                             : "measured with other settings: " + differences;
+  for (const std::string& doubt : link_doubts(a, b)) settings += "; but " + doubt;
   constexpr std::string_view kMethod =
       "B / A: ratio of the median times. Interval: bootstrap of both medians, calls taken as independent. "
       "Runs at "
@@ -125,12 +133,15 @@ void add_report(CLI::App& app, Action& action) {
   command->add_option("--title", options->title, "of the page")->capture_default_str();
   command->add_flag("--compare", options->compares,
                     "of two files: the times of both, their ratio and how sure it is");
+  command->add_flag("--despite-settings", options->despite_settings,
+                    "compare runs of different settings too (or machines, or MPI libraries)");
   command->add_flag("--quiet", options->quiet, "print no comparison");
   command->footer(
       "Examples:\n"
       "  papfft report gather.json scatter.json -o report.html\n"
       "  papfft report sweep-4.json sweep-8.json sweep-16.json -o report.html --figures pictures\n"
       "  papfft report --compare before.json after.json\n"
+      "  papfft report --compare openmpi.json mpich.json --despite-settings\n"
       "Measurements with different settings, on different machines or links, or of the same situation twice, "
       "get "
       "figures of their own, whose titles say in what they differ. Sizes, ranks, delays and algorithms may "

@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "app/report/byte_count.hpp"
@@ -158,7 +159,7 @@ class FigureMaker {
     return {.label = label, .unit = "s", .scale = scale};
   }
 
-  void add(const std::string& name, const std::string& what, std::variant<LinePlot, BarChart, RegionMap> plot,
+  void add(const std::string& name, const std::string& what, decltype(Figure::plot) plot,
            const std::string& small_print) {
     const std::string note = short_conditions();
     figures_.push_back({fmt::format("{}-{:02}-{}", prefix_, figures_.size() + 1, name), what, group_.differs,
@@ -179,7 +180,11 @@ class FigureMaker {
       text += (text.empty() ? "" : ", ") + std::string("seed ") + run.settings.at("seed");
     if (run.alpha_us && run.beta_ns_per_byte)
       text += fmt::format(", alpha {:.3g} us, beta {:.3g} ns/B", *run.alpha_us, *run.beta_ns_per_byte);
-    return text.empty() ? text : text + ".";
+    if (!text.empty()) text += ".";
+    const auto drifted =
+        std::ranges::find_if(group_.runs, [](const BenchRun* r) { return !r->link_was_steady(); });
+    if (drifted != group_.runs.end()) text += " NOT STEADY: " + (*drifted)->link_drift_text() + ".";
+    return text;
   }
 
   [[nodiscard]] std::string whiskers() const {
@@ -223,8 +228,10 @@ class FigureMaker {
       for (const auto& [bytes, rows] : split_by(of_ranks, &BenchRow::bytes)) {
         over_delay(rows, ranks, bytes);
         if (many) continue;
-        for (const auto& [pattern, situation] : split_by(rows, &BenchRow::pattern))
+        for (const auto& [pattern, situation] : split_by(rows, &BenchRow::pattern)) {
           bars(situation, ranks, bytes);
+          call_by_call(situation, ranks, bytes);
+        }
         shares(rows, ranks, bytes);
       }
     }
@@ -306,6 +313,80 @@ class FigureMaker {
     add("bars",
         fmt::format("Run and elapsed time: {}, arrivals {}", case_text(bytes, ranks), rows.front()->pattern),
         chart, whiskers());
+  }
+
+  /// Arrivals and prediction errors of all calls, and what each rank did in one of them.
+  void call_by_call(const Rows& rows, std::int64_t ranks, std::int64_t bytes) {
+    Rows told;
+    for (const BenchRow* row : rows) {
+      if (row->calls) told.push_back(row);
+    }
+    if (told.empty()) return;
+    const std::string of = fmt::format("{}, arrivals {}", case_text(bytes, ranks), told.front()->pattern);
+    // The delays are the same for all algorithms, so one map tells of all.
+    add("arrivals", fmt::format("Arrivals after the first one: {}, by {}", of, told.front()->algorithm),
+        over_calls(*told.front(), "arrival after the first one",
+                   [](const Calls& calls, std::size_t i) { return calls.arrival_s[i]; }),
+        "");
+    const auto predicted = std::ranges::find_if(told, [](const BenchRow* row) {
+      return std::ranges::any_of(row->calls->predicted_s, [](double t) { return std::isfinite(t); });
+    });
+    if (predicted != told.end()) {
+      add("prediction-errors",
+          fmt::format("Predicted - actual arrival: {}, by {}", of, (*predicted)->algorithm),
+          over_calls(
+              **predicted, "predicted - actual arrival",
+              [](const Calls& calls, std::size_t i) { return calls.predicted_s[i] - calls.arrival_s[i]; }),
+          "");
+    }
+    for (const BenchRow* row : told) {
+      add("call", fmt::format("The call of median run time: {}, by {}", of, row->algorithm),
+          median_call(*row), "");
+    }
+  }
+
+  static OwnHeatMap over_calls(const BenchRow& row, const std::string& what,
+                               const std::function<double(const Calls&, std::size_t)>& value) {
+    const auto ranks = static_cast<std::size_t>(row.ranks);
+    const std::size_t calls = row.calls->arrival_s.size() / ranks;
+    OwnHeatMap own{.rows = ranks, .columns = calls};
+    for (std::size_t r = 0; r < ranks; ++r) {
+      for (std::size_t c = 0; c < calls; ++c) {
+        own.values.push_back(static_cast<float>(value(*row.calls, c * ranks + r)));
+      }
+    }
+    own.map = {.x = {.label = "call"},
+               .y = {.label = "rank"},
+               .x_edges = {-0.5, static_cast<double>(calls) - 0.5},
+               .y_edges = {-0.5, static_cast<double>(ranks) - 0.5},
+               .color = {.label = what, .unit = "s"}};
+    return own;
+  }
+
+  static Gantt median_call(const BenchRow& row) {
+    const auto ranks = static_cast<std::size_t>(row.ranks);
+    const Calls& calls = *row.calls;
+    std::vector<std::pair<double, std::size_t>> runs;  // run time, call
+    for (std::size_t first = 0; first < calls.exit_s.size(); first += ranks) {
+      const auto exits = std::span(calls.exit_s).subspan(first, ranks);
+      runs.emplace_back(*std::ranges::max_element(exits), first);
+    }
+    std::ranges::sort(runs);
+    const std::size_t first = runs[runs.size() / 2].second;
+    Gantt chart{.kinds = {"computes", "in the call (elapsed)"},
+                .row_label = "rank",
+                .x = {.label = "time after the first arrival", .unit = "s"}};
+    for (std::size_t r = 0; r < ranks; ++r) {
+      const double arrival = calls.arrival_s[first + r];
+      const double predicted = calls.predicted_s[first + r];
+      chart.rows.push_back(std::to_string(r));
+      chart.bars.push_back({r, {0, arrival}, 0});
+      chart.bars.push_back({r, {arrival, calls.exit_s[first + r]}, 1});
+      if (!std::isfinite(predicted)) continue;
+      chart.marks.push_back({r, predicted});
+      chart.mark_name = "predicted arrival";
+    }
+    return chart;
   }
 
   /// Efficiency and ratio to stock MPI, all patterns side by side.
@@ -524,6 +605,10 @@ std::string RunGroup::conditions() const {
                                                 "ranks_on_host", "seed",  "op",  "architecture"};
     if (!kSaid.contains(name)) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
   }
+  for (const BenchRun* r : runs) {
+    if (!r->link_was_steady())
+      text += fmt::format("; NOT STEADY: {} ({})", r->link_drift_text(), base_name(r->file));
+  }
   if (machine.empty()) return text + ".";
   return fmt::format("{}; {}.", machine, text);
 }
@@ -548,6 +633,12 @@ std::vector<RunGroup> group_runs(const std::vector<BenchRun>& runs) {
 
 std::vector<Figure> make_figures(const RunGroup& group, const std::string& prefix) {
   return FigureMaker(group, prefix).make();
+}
+
+static Picture draw(const OwnHeatMap& own, const PlotStyle& style, Format format) {
+  HeatMap map = own.map;
+  map.values = MatrixView(own.values, own.rows, own.columns);
+  return draw(map, style, format);
 }
 
 Picture draw(const Figure& figure, Format format) {

@@ -28,12 +28,20 @@ struct RunGroup {
 /// In the order of the files. The runs must outlive the groups.
 [[nodiscard]] std::vector<RunGroup> group_runs(const std::vector<BenchRun>& runs);
 
+/// A heat map with its values.
+struct OwnHeatMap {
+  std::vector<float> values = {};  ///< row-major
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  HeatMap map = {};  ///< but its values
+};
+
 struct Figure {
   std::string name;      ///< for a file or an anchor: letters, digits and '-'
   std::string title;     ///< what is shown of what: operation, sizes, ranks, delays
   std::string subtitle;  ///< in what its group differs from others; may be empty
   std::string note;      ///< small print: the conditions, and what the whiskers are
-  std::variant<LinePlot, BarChart, RegionMap> plot;
+  std::variant<LinePlot, BarChart, RegionMap, Gantt, OwnHeatMap> plot;
 };
 
 /// What a group has to show: run time over size and delay, bars, efficiency, ratios, the map of the best, planning times.

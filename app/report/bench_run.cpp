@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "app/io/errors.hpp"
@@ -88,6 +89,33 @@ class Fields {
     return values;
   }
 
+  /// "calls": {"arrival_us": [[rank 0, rank 1, ...], ...], ...}; null where nothing was predicted.
+  [[nodiscard]] std::optional<Calls> calls(std::size_t ranks) const {
+    if (!has("calls")) return std::nullopt;
+    const Json& json = json_.at("calls");
+    const auto table = [&](const char* name, bool may_lack) {
+      if (!json.is_object() || !json.contains(name) || !json.at(name).is_array())
+        fail(fmt::format("has no list '{}' in 'calls'", name));
+      std::vector<double> values;
+      for (const Json& call : json.at(name)) {
+        if (!call.is_array() || call.size() != ranks)
+          fail(fmt::format("has not one value per rank in '{}' of 'calls'", name));
+        for (const Json& value : call) {
+          if (!value.is_number() && !(may_lack && value.is_null()))
+            fail(fmt::format("has no numbers in '{}' of 'calls'", name));
+          values.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                           : value.get<double>() * 1e-6);
+        }
+      }
+      return values;
+    };
+    Calls calls{table("arrival_us", false), table("exit_us", false), table("predicted_us", true)};
+    if (calls.arrival_s.size() != calls.exit_s.size() || calls.arrival_s.size() != calls.predicted_s.size())
+      fail("has lists of different lengths in 'calls'");
+    if (calls.arrival_s.empty()) return std::nullopt;
+    return calls;
+  }
+
   [[nodiscard]] bool lacks(const char* summary, const char* key) const {
     return has(summary) && !json_.at(summary).contains(key);
   }
@@ -166,6 +194,7 @@ void add_rows(BenchKind kind, const Fields& f, std::vector<BenchRow>& rows) {
       row.run = f.spread("run_ms", 1e-3);
       row.samples_s = f.samples("run_samples_ms", 1e-3);
       row.elapsed = f.spread("elapsed_ms", 1e-3);
+      row.calls = f.calls(static_cast<std::size_t>(row.ranks));
       row.correct = !f.has("correct") || f.truth("correct");
       break;
     case BenchKind::simulate: {
@@ -301,6 +330,20 @@ std::string_view to_string(BenchKind kind) {
   return "?";
 }
 
+bool is_steady_link(double before, double after) {
+  return std::max(before, after) <= (1 + kLinkDrift) * std::min(before, after);
+}
+
+bool BenchRun::link_was_steady() const {
+  return !beta_ns_per_byte || !beta_after_ns_per_byte ||
+         is_steady_link(*beta_ns_per_byte, *beta_after_ns_per_byte);
+}
+
+std::string BenchRun::link_drift_text() const {
+  return fmt::format("the link took {:.3g} ns per byte before the run and {:.3g} after it",
+                     beta_ns_per_byte.value_or(0), beta_after_ns_per_byte.value_or(0));
+}
+
 BenchRun read_bench_run(const std::string& path) {
   const Json document = parse(path);
   if (!document.is_object() || !document.contains("rows") || !document.at("rows").is_array() ||
@@ -329,6 +372,7 @@ BenchRun read_bench_run(const std::string& path) {
   };
   run.alpha_us = measured("alpha_us");
   run.beta_ns_per_byte = measured("beta_ns_per_byte");
+  run.beta_after_ns_per_byte = measured("beta_after_ns_per_byte");
   std::int64_t most_ranks = 1;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Fields fields(path, i, rows[i]);

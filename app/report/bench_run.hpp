@@ -19,6 +19,13 @@ struct Spread {
   double high = 0;    ///< the ninetieth percentile; the greatest where a file has none
 };
 
+/// Every rank's times of every call, in seconds from the call's first arrival: rank r of call i at [i * ranks + r].
+struct Calls {
+  std::vector<double> arrival_s = {};
+  std::vector<double> exit_s = {};
+  std::vector<double> predicted_s = {};  ///< the arrival, as predicted at the edge; NaN: it was not
+};
+
 /// One algorithm in one situation. Times in seconds.
 struct BenchRow {
   std::string algorithm = {};
@@ -35,6 +42,7 @@ struct BenchRow {
   std::optional<double> over_best = {};
   std::optional<double> memory_bytes = {};
   std::optional<double> vectors_per_s = {};
+  std::optional<Calls> calls = {};  ///< at least one call, if any
   bool correct = true;
 };
 
@@ -48,11 +56,21 @@ struct BenchRun {
   std::map<std::string, std::string> settings;
   std::optional<double> alpha_us;  ///< as measured in this run
   std::optional<double> beta_ns_per_byte;
+  std::optional<double> beta_after_ns_per_byte;  ///< the same link, measured again at the end
   bool centers_are_means = false;
   bool has_percentiles = true;  ///< else lows (and, for means, highs) are the extremes
   std::vector<BenchRow> rows;   ///< at least one
   std::string json;             ///< the whole document, on one line
+
+  /// Within kLinkDrift, as far as is known.
+  [[nodiscard]] bool link_was_steady() const;
+  /// "the link took 8.3 ns per byte before the run and 16.1 after it"
+  [[nodiscard]] std::string link_drift_text() const;
 };
+
+/// How far the speed of a link may be off at the end of a run for its times to count.
+constexpr double kLinkDrift = 0.1;
+[[nodiscard]] bool is_steady_link(double before, double after);
 
 /// @throws io::DataError  the file cannot be read, is no JSON, or not of these kinds; says which row lacks what
 [[nodiscard]] BenchRun read_bench_run(const std::string& path);

@@ -82,13 +82,21 @@ std::vector<std::string> setting_differences(const BenchRun& a, const BenchRun& 
     if (value(a, name) != value(b, name))
       differences.push_back(fmt::format("{}: {} and {}", name, value(a, name), value(b, name)));
   }
+  return differences;
+}
+
+std::vector<std::string> link_doubts(const BenchRun& a, const BenchRun& b) {
+  std::vector<std::string> doubts;
   if (a.beta_ns_per_byte && b.beta_ns_per_byte) {
     const auto [least, most] = std::minmax(*a.beta_ns_per_byte, *b.beta_ns_per_byte);
     if (most > 1.05 * least)
-      differences.push_back(
-          fmt::format("beta, ns/B: {:.3g} and {:.3g}", *a.beta_ns_per_byte, *b.beta_ns_per_byte));
+      doubts.push_back(fmt::format("the links differ, beta, ns/B: {:.3g} and {:.3g}", *a.beta_ns_per_byte,
+                                   *b.beta_ns_per_byte));
   }
-  return differences;
+  for (const BenchRun* run : {&a, &b}) {
+    if (!run->link_was_steady()) doubts.push_back(fmt::format("{}: {}", run->file, run->link_drift_text()));
+  }
+  return doubts;
 }
 
 std::vector<std::vector<std::string>> comparison_table(const std::vector<RowComparison>& rows) {

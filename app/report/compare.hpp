@@ -29,8 +29,12 @@ struct RowComparison {
 /// In the order of `a`; rows that only one file has are left out.
 [[nodiscard]] std::vector<RowComparison> compare(const BenchRun& a, const BenchRun& b);
 
-/// "seed: 1 and 2" for each setting in which they differ, links included. Empty: they were measured alike.
+/// "seed: 1 and 2" for each setting in which they differ. Empty: they were measured alike.
 [[nodiscard]] std::vector<std::string> setting_differences(const BenchRun& a, const BenchRun& b);
+
+/// What speaks against comparing the times of the two although the settings are the same: links of different speed, or one whose
+/// speed changed during its run. Empty: nothing.
+[[nodiscard]] std::vector<std::string> link_doubts(const BenchRun& a, const BenchRun& b);
 
 /// Headings first.
 [[nodiscard]] std::vector<std::vector<std::string>> comparison_table(const std::vector<RowComparison>& rows);

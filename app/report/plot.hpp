@@ -108,6 +108,26 @@ struct RegionMap {
   std::vector<std::string> captions = {};  ///< as many as cells, written into them where they fit
 };
 
+/// What each of several rows (ranks) did when: bars from lo to hi, and marks at single points.
+struct Gantt {
+  struct Bar {
+    std::size_t row = 0;
+    Range span = {};
+    std::size_t kind = 0;  ///< index into `kinds`
+  };
+  struct Mark {
+    std::size_t row = 0;
+    double at = 0;
+  };
+  std::vector<std::string> rows = {};   ///< the lowest first
+  std::vector<std::string> kinds = {};  ///< of bars, for the legend
+  std::vector<Bar> bars = {};
+  std::string mark_name = {};  ///< for the legend; empty: no marks
+  std::vector<Mark> marks = {};
+  std::string row_label = {};
+  Axis x = {};
+};
+
 /// Draws a plot. Empty, constant and 1 × 1 data give sensible axes.
 ///
 /// @throws std::invalid_argument  arrays of one plot differ in length, edges are not ascending, the picture's size is
@@ -117,5 +137,6 @@ struct RegionMap {
 [[nodiscard]] Picture draw(const LinePlot& plot, const PlotStyle& style, Format format);
 [[nodiscard]] Picture draw(const BarChart& chart, const PlotStyle& style, Format format);
 [[nodiscard]] Picture draw(const RegionMap& map, const PlotStyle& style, Format format);
+[[nodiscard]] Picture draw(const Gantt& chart, const PlotStyle& style, Format format);
 
 }  // namespace papfft::app::report

@@ -49,6 +49,23 @@ class BenchTest(ProgramTest):
         self.assertEqual([(row["ranks"], row["rounds"]) for row in rows], [(1, 0), (2, 1), (1152, 11), (10000000, 24)])
         self.assertEqual(["all_ranks_us" in row for row in rows], [True, True, True, False])
 
+    def test_calls_one_by_one(self):
+        result = self.collective("--algorithms", "bsls", "--bytes", "64K", "--delay", "late:1:3ms", "--calls")
+        self.assertGreater(result["beta_after_ns_per_byte"], 0)
+        self.assertIn(result["link_steady"], (True, False))
+        for row in result["rows"]:
+            low, high = row["run_ms"]["median_ci95"]
+            self.assertTrue(low <= row["run_ms"]["median"] <= high)
+            calls = row["calls"]
+            self.assertEqual([len(calls[name]) for name in ("arrival_us", "exit_us", "predicted_us")], [2, 2, 2])
+            for arrivals, exits, run_ms in zip(calls["arrival_us"], calls["exit_us"], row["run_samples_ms"]):
+                self.assertEqual(len(arrivals), 3)
+                self.assertEqual(min(arrivals), 0)
+                self.assertTrue(all(a <= e for a, e in zip(arrivals, exits)))
+                self.assertAlmostEqual(max(exits) * 1e-3, run_ms, places=5)
+        self.papfft("report", self.path("bench.json"), "-o", "report.html")
+        self.assertIn("The call of median run time: ", self.path("report.html").read_text())
+
     def test_segments_may_be_asked_for(self):
         result = self.collective("--op", "bcast", "--algorithms", "circulant/5,bchain/3,circulant", "--bytes", "40000")
         self.assertEqual([(row["algorithm"], row["segments"]) for row in result["rows"][:3]],

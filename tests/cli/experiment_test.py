@@ -39,7 +39,7 @@ class ExperimentTest(ProgramTest):
         self.assertIn("reproduced, 1 of 1 statements, first: 3102.0", self.verdict(time))
         # What was not measured does not count, but something must have been.
         self.assertIn("reproduced, 1 of 1", self.verdict(self.statement(2), self.statement(9, of={"algorithm": "ring"})))
-        self.assertEqual({"index.html", "mine.html", "mine-1.json", "mine.log"}, set(os.listdir(self.path("out"))))
+        self.assertEqual({"index.html", "mine.html", "mine-1.json", "mine.log", "experiments.json"}, set(os.listdir(self.path("out"))))
         page = self.path("out/mine.html").read_text()
         for words in ("not measured", "GRD Table III: A title", "2.333", "<svg"):
             self.assertIn(words, page)
@@ -66,6 +66,40 @@ class ExperimentTest(ProgramTest):
         self.assertEqual(result.returncode, 0, result.stderr.decode())
         self.assertEqual(result.stdout.decode(),
                          "mine: skipped; needs 3 hosts of the virtual cluster, which only root can build\n")
+
+    def test_what_was_measured_can_be_judged_again(self):
+        name = self.experiment(expect=[self.statement(2), self.statement(3)], method="A | B", commands=[
+            ["simulate", "--algorithms", "bnom,chain", "--ranks", "8", "--bytes", "1K", "--segments", "1", "--alpha", "10ns",
+             "--beta", "1", "--gamma", "0"]])
+        said = self.papfft("experiment", name, "-o", "out", "--quick", "--markdown", "first.md").stdout
+        record = json.loads(self.path("out/experiments.json").read_text())["mine"]
+        self.assertRegex(record["date"], r"^\d{4}-\d\d-\d\d$")
+        self.assertTrue(record["quick"])
+        self.assertEqual(record["verdict"], "in part")
+        self.assertEqual(self.papfft("experiment", name, "--from", "out", "--markdown", "again.md").stdout, said)
+        page = self.path("again.md").read_text()
+        self.assertEqual(self.path("first.md").read_text(), page)
+        for words in ("| [GRD Table III](#mine): A title | in part | 1 of 2 | short form, ", "Here: A | B.",
+                      "| pipeline / binomial | 2.333 | 2.333 | at least 2 | reproduced |"):
+            self.assertIn(words, page)
+        # Stricter bounds, the same measurement.
+        self.experiment(expect=[self.statement(2.5)])
+        self.assertIn("not reproduced, 0 of 1", self.papfft("experiment", name, "--from", "out").stdout.decode())
+        self.experiment("other.json", expect=[self.statement(2)])
+        self.assertIn("other: skipped; not run", self.papfft("experiment", "other.json", "--from", "out").stdout.decode())
+
+    def test_where(self):
+        name = self.experiment(expect=[self.statement(2)])
+        self.assertEqual(self.papfft("experiment", name, "-o", "out", "--where", "cluster").stdout, b"")
+        self.assertIn(b"mine: reproduced", self.papfft("experiment", name, "-o", "out", "--where", "simulator").stdout)
+
+    def test_the_page_in_docs_is_that_of_the_results(self):
+        folder, = (REPOSITORY / "data" / "results").glob("*-experiments")
+        result = run(command_line(("experiment", "--all", "--from", folder.relative_to(REPOSITORY), "--markdown",
+                                   self.path("page.md"))), cwd=REPOSITORY)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        self.assertEqual(self.path("page.md").read_text(), (REPOSITORY / "docs" / "paper-versus-ours.md").read_text(),
+                         "an experiment's file or the results changed; the page's first lines say how to write it anew")
 
     def test_the_papers_experiments_are_sound(self):
         listed = self.papfft("experiment", "--list").stdout.decode().splitlines()[1:]
@@ -101,6 +135,7 @@ class ExperimentTest(ProgramTest):
         self.assertIn("no experiment 'magic'", refused(64, "magic"))
         self.assertIn("takes names", refused(64))
         self.assertIn("No such file", refused(65, "gone.json"))
+        self.assertIn("has no experiments.json", refused(65, self.experiment(), "--from", "."))
         for text in ("", "[]", "{}", '{"title": 1, "source": "x"}', '{"title": "a", "source": "b"}',
                      '{"title": "a", "source": "b", "commands": [3]}'):
             with self.subTest(text):

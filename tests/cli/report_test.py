@@ -84,13 +84,15 @@ class ReportTest(ProgramTest):
         digest = base64.b64encode(hashlib.sha256(parser.style.encode()).digest()).decode()
         policy = next(a["content"] for tag, a in parser.attributes
                       if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy")
-        self.assertEqual(policy, f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'")
+        self.assertEqual(policy, f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'")
         for tag, attributes in parser.attributes:
             self.assertNotIn(tag, ("img", "iframe", "link", "object", "form", "foreignobject"))
             for name, value in attributes.items():
                 self.assertFalse(name.startswith("on") or name == "style", (tag, name))
                 if name in ("href", "src", "action"):
-                    self.assertTrue(value.startswith("#"), (tag, value))
+                    # Heat maps are pictures within the page.
+                    within = "data:image/png;base64," if tag == "image" else "#"
+                    self.assertTrue(value.startswith(within), (tag, value))
             if tag == "script":
                 self.assertEqual(attributes.get("type"), "application/json")
         return parser, [caption for caption, _ in figures]
@@ -179,15 +181,48 @@ class ReportTest(ProgramTest):
         b = self.write("b.json", collective([collective_row("ls", 31.5, samples=[x / 2 for x in near]),
                                              collective_row("sls", 63, samples=near[::-1]), collective_row("bsls", 60)],
                                             seed=8))
-        lines = self.papfft("report", "--compare", a, b).stdout.decode().splitlines()
+        self.assertIn("other settings (seed: 7 and 8); what would work: --despite-settings",
+                      self.refused("--compare", a, b, code=64))
+        lines = self.papfft("report", "--compare", a, b, "--despite-settings").stdout.decode().splitlines()
         of = {line.split()[0]: line for line in lines if line.split()[:1]}
         self.assertRegex(of["ls"], r"0\.500 +0\.4\d+ \.\. 0\.5\d+ +B is faster")
         self.assertIn("no difference shown", of["sls"])
         self.assertIn("raw data are needed", of["bsls"])
         self.assertNotIn("lin", of)
         self.assertIn("measured with other settings: seed: 7 and 8", lines)
-        parser, _ = self.page("--compare", a, b, "--quiet")
+        parser, _ = self.page("--compare", a, b, "--quiet", "--despite-settings")
         self.assertIn("B is faster (95 % confidence)", parser.texts)
+
+    def test_a_link_that_changed_its_speed_is_told(self):
+        row = collective_row("ls", 63)
+        steady = self.write("steady.json", {**collective([row]), "beta_after_ns_per_byte": 8.5})
+        slower = self.write("slower.json", {**collective([row]), "beta_after_ns_per_byte": 16.1})
+        said = "the link took 8.3 ns per byte before the run and 16.1 after it"
+        self.assertIn("measured with the same settings; but slower.json: " + said,
+                      self.papfft("report", "--compare", steady, slower).stdout.decode())
+        self.assertNotIn("but", self.papfft("report", "--compare", steady, steady).stdout.decode())
+        parser, _ = self.page(slower)
+        self.assertIn("NOT STEADY: " + said, " ".join(parser.texts))
+        parser, _ = self.page(steady)
+        self.assertNotIn("NOT STEADY", " ".join(parser.texts))
+
+    def test_calls_one_by_one(self):
+        calls = {"arrival_us": [[0, 20e3, 5e3], [10e3, 0, 40e3]], "exit_us": [[30e3, 31e3, 32e3], [50e3, 51e3, 52e3]],
+                 "predicted_us": [[1e3, 19e3, None], [10e3, 1e3, 39e3]]}
+        rows = [{**collective_row(a, 40, ranks=3, pattern="uniform:40ms"), "calls": calls} for a in ("ls", "bsls")]
+        del rows[1]["calls"]
+        rows[0]["calls"] = calls
+        _, captions = self.page(self.write("calls.json", collective(rows)))
+        of = "gather of 8 MiB on 3 ranks, arrivals uniform:40ms, by ls"
+        for words in ("Arrivals after the first one: ", "Predicted - actual arrival: ", "The call of median run time: "):
+            self.assertEqual([c for c in captions if c.startswith(words)], [words + of])
+        text = self.path("report.html").read_text()
+        for words in ("in the call (elapsed)", "predicted arrival", "Heat map of 3 × 2 values"):
+            self.assertIn(words, text)
+        for name, value in (("arrival_us", [[0, 1]]), ("exit_us", [[1, 2, 3]]), ("predicted_us", [["a", 1, 2], [1, 2, 3]]),
+                            ("exit_us", 3), ("arrival_us", [[None, 0, 0], [0, 0, 0]])):
+            rows[0]["calls"] = {**calls, name: value}
+            self.assertIn("bad.json: row 1 ", self.refused(self.write("bad.json", collective(rows)), "-o", "out.html"))
 
     def test_files_that_cannot_be_used(self):
         good = collective([collective_row("mpi", 60)])

@@ -4,9 +4,12 @@
 #include <array>
 #include <cmath>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
+#include "app/report/bench_run.hpp"
 #include "app/report/byte_count.hpp"
+#include "app/report/plot.hpp"
 #include "app/report/statistics.hpp"
 #include "app/report/text_table.hpp"
 
@@ -34,6 +37,55 @@ TEST(Statistics, OfOneValueAndOfAnEvenNumber) {
   EXPECT_DOUBLE_EQ(median(four), 2.5);
   EXPECT_DOUBLE_EQ(percentile(four, 0), 1);
   EXPECT_DOUBLE_EQ(percentile(four, 1), 4);
+}
+
+TEST(Statistics, IntervalOfTheMedianHoldsWhateverTheOutliers) {
+  // 30 values: fewer than 10 of them are below the median with a probability of 2.1 %, fewer than 11 with 4.9 %.
+  std::vector<double> values;
+  for (int i = 1; i <= 30; ++i) values.push_back(i);
+  EXPECT_DOUBLE_EQ(summarize(values).median_low, 10);
+  EXPECT_DOUBLE_EQ(summarize(values).median_high, 21);
+  EXPECT_EQ(summarize(values).outliers, 0);
+  values[28] = values[29] = 1e6;
+  EXPECT_DOUBLE_EQ(summarize(values).median, 15.5);
+  EXPECT_DOUBLE_EQ(summarize(values).median_high, 21);
+  EXPECT_EQ(summarize(values).outliers, 2);
+  const std::array<double, 6> six = {6, 5, 4, 3, 2, 1};  // both ends beyond it: 2 / 64
+  EXPECT_DOUBLE_EQ(summarize(six).median_low, 1);
+  EXPECT_DOUBLE_EQ(summarize(six).median_high, 6);
+  const std::array<double, 9> nine = {9, 8, 7, 6, 5, 4, 3, 2, 1};  // at most 1 of 9: 2 %
+  EXPECT_DOUBLE_EQ(summarize(nine).median_low, 2);
+  EXPECT_DOUBLE_EQ(summarize(nine).median_high, 8);
+}
+
+TEST(Link, IsSteadyWithinATenth) {
+  EXPECT_TRUE(is_steady_link(8, 8.7));
+  EXPECT_TRUE(is_steady_link(8.7, 8));
+  EXPECT_FALSE(is_steady_link(8, 8.9));
+  EXPECT_FALSE(is_steady_link(8, 4));
+}
+
+TEST(Gantt, DrawsBarsAndMarksOfItsRows) {
+  Gantt chart{.rows = {"0", "1"}, .kinds = {"computes", "waits"}, .mark_name = "predicted"};
+  chart.bars = {{0, {0, 1}, 0}, {0, {1, 4}, 1}, {1, {0, 2}, 0}, {1, {2, 4}, 1}, {1, {3, std::nan("")}, 1}};
+  chart.marks = {{0, 1.5}, {1, std::nan("")}};
+  const auto count = [](const std::string& text, const std::string& word) {
+    std::size_t n = 0;
+    for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += word.size()) ++n;
+    return n;
+  };
+  const std::string whole = draw(chart, {.title = "t"}, Format::svg).bytes;
+  EXPECT_NE(whole.find("predicted"), std::string::npos);
+  Gantt without = chart;
+  without.bars.clear();
+  without.marks.clear();
+  const std::string bare = draw(without, {.title = "t"}, Format::svg).bytes;
+  EXPECT_EQ(count(whole, "<rect") - count(bare, "<rect"), 4U);  // the bar to nowhere is left out
+  EXPECT_FALSE(draw(Gantt{}, {}, Format::png).bytes.empty());
+  chart.bars.push_back({2, {0, 1}, 0});
+  EXPECT_THROW((void)draw(chart, {}, Format::svg), std::invalid_argument);
+  chart.bars.back() = {0, {0, 1}, 2};
+  EXPECT_THROW((void)draw(chart, {}, Format::svg), std::invalid_argument);
 }
 
 TEST(Statistics, RefusesWhatHasNone) {
