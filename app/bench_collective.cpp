@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -52,6 +53,7 @@ struct CollectiveOptions {
   std::uint64_t seed = 1;
   int root = 0;
   std::string counts = "regular";
+  std::string type = "float";
   bool measure_link = false;
   bool calls = false;
   std::string csv;
@@ -158,10 +160,17 @@ struct CallRecord {
 };
 
 /// The data of a call. Words depend on the call, the rank and the place, so that no old, foreign or shifted data pass.
+///
+/// Word i of a rank is first + step(i), whose sum over the ranks is easily told. Floats are whole numbers, so few bits that sums
+/// are exact in any order.
 class Data {
  public:
-  Data(Operation operation, const Case& size, int ranks, int rank, int root)
+  /// @param is_float  what the words are, in a reduction
+  Data(Operation operation, const Case& size, int ranks, int rank, int root, bool is_float)
       : operation_(operation),
+        is_float_(is_float && comm::is_reduction(operation)),
+        bits_(std::min(kMostBits,
+                       kExactBits - 1 - static_cast<int>(std::bit_width(static_cast<unsigned>(ranks))))),
         ranks_(ranks),
         rank_(rank),
         root_(root),
@@ -239,11 +248,9 @@ class Data {
         if (operation_ == Operation::reduce && rank_ != root_) return true;
         Word sum = 0;
         for (int r = 0; r < ranks_; ++r) sum += first(r);
-        const auto factor = static_cast<Word>(ranks_);
-        if (operation_ == Operation::reduce_scatter) {
-          sum += static_cast<Word>(offsets_[static_cast<std::size_t>(rank_)]) * kStep * factor;
-        }
-        return holds(recv_, sum, factor);
+        const std::size_t begin =
+            operation_ == Operation::reduce_scatter ? offsets_[static_cast<std::size_t>(rank_)] : 0;
+        return holds(recv_, sum, static_cast<Word>(ranks_), begin);
       }
     }
     return false;
@@ -265,13 +272,13 @@ class Data {
         return comm.allgatherv<Word>(send, recv, counts_, algorithm);
       // Reductions by an operation of MPI's own, as the stock ones know no other.
       case Operation::allreduce:
-        return comm.allreduce(send_.data(), recv_.data(), static_cast<int>(block_), MPI_UINT32_T, MPI_SUM,
+        return comm.allreduce(send_.data(), recv_.data(), static_cast<int>(block_), type(), MPI_SUM,
                               algorithm);
       case Operation::reduce_scatter:
-        return comm.reduce_scatter(send_.data(), recv_.data(), int_counts_.data(), MPI_UINT32_T, MPI_SUM,
+        return comm.reduce_scatter(send_.data(), recv_.data(), int_counts_.data(), type(), MPI_SUM,
                                    algorithm);
       case Operation::reduce:
-        return comm.reduce(send_.data(), recv_.data(), static_cast<int>(block_), MPI_UINT32_T, MPI_SUM, root_,
+        return comm.reduce(send_.data(), recv_.data(), static_cast<int>(block_), type(), MPI_SUM, root_,
                            algorithm);
     }
   }
@@ -292,12 +299,24 @@ class Data {
 
  private:
   static constexpr Word kStep = 0x9E3779B1U;  // odd: the words of a block differ
+  static constexpr int kExactBits = 24;       // of a float's whole numbers
+  static constexpr int kMostBits = 12;
+
+  [[nodiscard]] MPI_Datatype type() const { return is_float_ ? MPI_FLOAT : MPI_UINT32_T; }
 
   [[nodiscard]] Word first(int rank) const {  // splitmix64's finaliser
     std::uint64_t x = call_ * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(rank) + 1;
     x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
     x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
-    return static_cast<Word>(x ^ (x >> 31U));
+    x ^= x >> 31U;
+    return static_cast<Word>(is_float_ ? x >> (64 - bits_) : x);
+  }
+
+  /// @param ranks  how many words of this place have been added up
+  [[nodiscard]] Word word(Word first, std::size_t i, Word ranks) const {
+    const Word step = static_cast<Word>(i) * kStep;
+    if (!is_float_) return first + step * ranks;
+    return std::bit_cast<Word>(static_cast<float>(first + (step >> (32 - bits_)) * ranks));
   }
 
   [[nodiscard]] std::span<Word> block_of(std::vector<Word>& words, int rank) const {
@@ -311,18 +330,18 @@ class Data {
 
   void fill_block(std::span<Word> words, int rank) const {
     const Word start = first(rank);
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] = start + static_cast<Word>(i) * kStep;
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = word(start, i, 1);
   }
 
-  [[nodiscard]] static bool holds(std::span<const Word> words, Word start, Word factor) {
+  [[nodiscard]] bool holds(std::span<const Word> words, Word start, Word ranks, std::size_t begin = 0) const {
     Word wrong = 0;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      wrong |= words[i] ^ (start + static_cast<Word>(i) * kStep * factor);
-    }
+    for (std::size_t i = 0; i < words.size(); ++i) wrong |= words[i] ^ word(start, begin + i, ranks);
     return wrong == 0;
   }
 
   Operation operation_;
+  bool is_float_;
+  int bits_;  // of a float word's first and of its step
   int ranks_;
   int rank_;
   int root_;
@@ -386,7 +405,8 @@ class CollectiveBench {
           rows_.back().algorithm = algorithm;
           rows_.back().size = size;
         }
-        Data data(settings_.operation, size, job_.size(), job_.rank(), options_.root);
+        Data data(settings_.operation, size, job_.size(), job_.rank(), options_.root,
+                  options_.type == "float");
         for (int round = 0; round < rounds; ++round) {
           for (std::size_t a = 0; a < settings_.algorithms.size(); ++a) {
             const CallRecord mine = call(data, pattern, settings_.algorithms[a], round);
@@ -638,6 +658,7 @@ class CollectiveBench {
                         {"seed", options_.seed},
                         {"root", options_.root},
                         {"counts", options_.counts},
+                        {"type", options_.type},
                         {"wait", options_.job.wait}};
     json["alpha_us"] = link_.alpha_ns * 1e-3;
     json["beta_ns_per_byte"] = link_.beta_ns_per_byte;
@@ -803,6 +824,9 @@ void add_bench_collective(CLI::App& bench, Action& action) {
           "block sizes of allgatherv and reduce_scatter: regular, irregular (0, 1 and 2 times the mean in "
           "turns), degenerate (all with rank 0)")
       ->capture_default_str();
+  command->add_option("--type", options->type, "what reductions add up: float or uint32")
+      ->check(CLI::IsMember({"float", "uint32"}))
+      ->capture_default_str();
   command->add_flag("--measure-link", options->measure_link,
                     "choose segments by what messages cost in this run, not by PAPFFT_ALPHA_NS and so on");
   command->add_flag(
@@ -819,6 +843,7 @@ void add_bench_collective(CLI::App& bench, Action& action) {
       "  mpirun -n 4 papfft bench collective --op scatter --algorithms all,bsln,bsbn,mpi-iscatter --bytes "
       "1M,8M "
       "--delay none,late:3:20ms\n"
+      "  mpirun -n 4 papfft bench collective --op reduce --algorithms papbi,clv --type uint32 --bytes 2M\n"
       "  mpirun -n 4 papfft bench collective --op allgatherv --counts irregular --bytes 512K,2M,8M --compute "
       "0ms\n"
       "Patterns:\n" +

@@ -57,17 +57,26 @@ void add_psd(CLI::App& app, Action& action) {
   options->io.declare(*command, ".npy, .raw/.bin, .csv, or a picture .png/.svg");
   command->add_flag("--each-channel", options->apart, "each channel of a sound apart (default: their mean)");
   options->declare(*command);
+  command
+      ->add_option("--average", options->average,
+                   "of the frames' powers: mean, or median, which a few loud frames do not change (the root "
+                   "then holds "
+                   "8 bytes per frame, bin and channel)")
+      ->check(CLI::IsMember({"mean", "median"}))
+      ->capture_default_str();
   command->footer(
       "Examples:\n"
       "  papfft psd bell.flac -o bell.csv -o bell.png\n"
       "  mpirun -n 4 papfft psd bell.flac --nperseg 4096 --window hann -o bell.npy --stats\n"
+      "  mpirun -n 4 papfft psd bell.flac --average median -o bell.csv\n"
       "  mpirun -n 4 papfft psd long.sigmf-meta --read parallel --reduce bnom -o long.svg\n"
       "  cat iq.cf32 | papfft psd - --format cf32_le --rate 2400000 -o iq.png\n"
       "The numbers are those of scipy.signal.welch, one row per channel or row of a .npy file. For the same "
       "number of\n"
       "ranks they are the same to the last bit whatever the threads, the delays and the reduction's "
       "algorithm.\n"
-      "The input is read in pieces: it may be longer than memory. --delay makes ranks late with each piece.\n"
+      "The input is read in pieces: it may be longer than memory, unless --average is median. --delay makes "
+      "ranks late with each piece.\n"
       "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication.");
   command->callback([&action, options] {
     action = [options] {

@@ -162,6 +162,49 @@ struct Row {
   }
 };
 
+/// A schedule, of which as few programs as possible are in memory: one, where each rank plans by itself.
+class Plan {
+ public:
+  Plan(const comm::Choice& choice, comm::Request request)
+      : algorithm_(*choice.algorithm),
+        request_(std::move(request)),
+        combines_own_last_(choice.background && comm::is_reduction(request_.operation) && !request_.ordered) {
+    if (algorithm_.local != nullptr) {
+      make(0);
+    } else {
+      (void)whole();
+    }
+  }
+
+  [[nodiscard]] const comm::Shape& shape() const { return whole_ ? whole_->shape : one_.shape; }
+  /// Until the next one is asked for.
+  [[nodiscard]] const comm::Program& program(comm::Rank rank) {
+    if (whole_) return whole_->programs[static_cast<std::size_t>(rank)];
+    if (one_.rank != rank) make(rank);
+    return one_.program;
+  }
+  /// All programs.
+  [[nodiscard]] const comm::Schedule& whole() {
+    if (!whole_) {
+      whole_ = comm::make_schedule(algorithm_, request_);
+      if (combines_own_last_) whole_ = comm::combine_own_last(*whole_);
+    }
+    return *whole_;
+  }
+
+ private:
+  void make(comm::Rank rank) {
+    one_ = comm::make_rank_schedule(algorithm_, request_, rank);
+    if (combines_own_last_) one_ = comm::combine_own_last(one_);
+  }
+
+  const comm::Algorithm& algorithm_;
+  comm::Request request_;
+  bool combines_own_last_;
+  std::optional<comm::Schedule> whole_;
+  comm::RankSchedule one_;
+};
+
 class Simulation {
  public:
   Simulation(const SimulateOptions& options, const Settings& settings)
@@ -325,46 +368,45 @@ class Simulation {
     const std::size_t block = block_bytes(ranks, bytes);
     Row row{
         .algorithm = name, .ranks = ranks, .bytes = bytes, .pattern = pattern.spec(), .segments = segments};
-    std::optional<comm::Schedule> schedule;
+    std::optional<Plan> plan;
     std::vector<std::int64_t> slot_bytes;
     for (int iteration = 0; iteration < options_.iterations; ++iteration) {
       std::vector<Ticks> arrivals = arrivals_ns(pattern, iteration, ranks);
-      if (!schedule || algorithm.uses_arrival) {
+      if (!plan || algorithm.uses_arrival) {
         const auto segment_ns = [&](Ticks per_byte) {
           return per_byte * static_cast<std::int64_t>(block) / segments / kTicksPerNs;
         };
         const std::int64_t round = machine.alpha / kTicksPerNs + segment_ns(machine.beta + machine.gamma);
         // Only where combining keeps the message's ends busy is it part of the plan.
         const bool beside = settings_.platform || machine.combining == comm::Combining::overlapped;
-        schedule = comm::make_schedule(algorithm, {.operation = settings_.operation,
-                                                   .ranks = ranks,
-                                                   .root = options_.root,
-                                                   .segments = segments,
-                                                   .ordered = options_.ordered,
-                                                   .arrival_ns = predicted_ns(arrivals, iteration),
-                                                   .round_ns = round,
-                                                   .combine_ns = beside ? 0 : segment_ns(machine.gamma)});
-        if (choice.background && comm::is_reduction(settings_.operation) && !options_.ordered) {
-          schedule = comm::combine_own_last(*schedule);
-        }
-        slot_bytes = sizes(algorithm, schedule->shape, block);
+        plan.emplace(choice, comm::Request{.operation = settings_.operation,
+                                           .ranks = ranks,
+                                           .root = options_.root,
+                                           .segments = segments,
+                                           .ordered = options_.ordered,
+                                           .arrival_ns = predicted_ns(arrivals, iteration),
+                                           .round_ns = round,
+                                           .combine_ns = beside ? 0 : segment_ns(machine.gamma)});
+        slot_bytes = sizes(algorithm, plan->shape(), block);
       }
       const comm::Conduct conduct{
           .window = {options_.window, options_.window},
           .early = choice.background ? comm::Early::background : comm::Early::nothing};
       if (settings_.platform) {
         const comm::PlatformRun result =
-            settings_.platform->replay(*schedule, slot_bytes, arrivals, options_.gamma_ns, conduct);
+            settings_.platform->replay(plan->whole(), slot_bytes, arrivals, options_.gamma_ns, conduct);
         row.run_ns.push_back(result.run_ns);
         row.elapsed_ns.push_back(result.elapsed_ns);
         continue;
       }
       for (Ticks& arrival : arrivals) arrival *= kTicksPerNs;
-      const comm::Simulation result = comm::simulate(*schedule, slot_bytes, arrivals, machine, conduct);
+      const comm::Simulation result = comm::simulate(
+          plan->shape(), [&](comm::Rank r) -> const comm::Program& { return plan->program(r); }, slot_bytes,
+          arrivals, machine, conduct);
       row.run_ns.push_back(static_cast<double>(result.run_time) / static_cast<double>(kTicksPerNs));
       row.elapsed_ns.push_back(result.elapsed_mean() / static_cast<double>(kTicksPerNs));
     }
-    row.segments = schedule->shape.segments;
+    row.segments = plan->shape().segments;
     return row;
   }
 

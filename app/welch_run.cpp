@@ -78,7 +78,8 @@ fft::WelchSettings WelchOptions::settings(double sample_rate_hz) const {
           .nfft = nfft.value_or(nperseg),
           .scaling = scaling == "density" ? fft::Scaling::density : fft::Scaling::spectrum,
           .detrend = fft::parse_detrend(detrend),
-          .two_sided = two_sided};
+          .two_sided = two_sided,
+          .average = average == "median" ? fft::Average::median : fft::Average::mean};
 }
 
 template <typename T>
@@ -293,9 +294,15 @@ void WelchRun<T>::cut(const std::vector<Sample>& window, std::uint64_t batch,
 template <typename T>
 template <typename Sample>
 void WelchRun<T>::collect(const fft::Welch<Sample>& welch, ArrivalAware& arrivals) {
+  const bool median = settings_.average == fft::Average::median;
   std::vector<fft::OrderFreeSum> mine;
   std::vector<fft::OrderFreeSum> all;
+  std::vector<double> powers;
   clocked(report_, "reduce", reduce_s_, [&] {
+    if (median) {
+      powers = gather_powers(welch, arrivals);
+      return;
+    }
     for (const double sum : welch.sums()) mine.push_back(fft::OrderFreeSum::of(sum));
     if (job_.is_root()) all.resize(mine.size());
     arrivals.comm().template reduce<fft::OrderFreeSum>(mine, all, std::plus<>(), 0, options_.job.reduce);
@@ -313,19 +320,48 @@ void WelchRun<T>::collect(const fft::Welch<Sample>& welch, ArrivalAware& arrival
   compute_s_ = largest_at_root(job_, compute_s_, options_.job.reduce);
   if (!job_.is_root()) return;
   say_non_finite(report_.non_finite, channels_.name());
-  report_.bytes_back = job_.size() > 1 ? mine.size() * sizeof(fft::OrderFreeSum) : 0;
+  if (job_.size() > 1) {
+    report_.bytes_back = median ? (powers.size() - welch.powers().size()) * sizeof(double)
+                                : mine.size() * sizeof(fft::OrderFreeSum);
+  }
   report_.phases_s.emplace_back("read", read_s_);
   if (!reads_itself()) report_.phases_s.emplace_back("scatter", scatter_s_);
   report_.phases_s.emplace_back("compute", compute_s_);
-  report_.phases_s.emplace_back("reduce", reduce_s_);
+  report_.phases_s.emplace_back(median ? "gather" : "reduce", reduce_s_);
 
   std::vector<double> sums;
   sums.reserve(all.size());
   for (const fft::OrderFreeSum& sum : all) sums.push_back(sum.value());
   for (std::size_t k = 0; k < welch.bins(); ++k) bins_hz_.push_back(welch.bin_hz(k));
+  if (median) {
+    power_ = welch.median_power(powers);
+    return;
+  }
   power_ = welch.power(sums, frames_done_);
   cross_ = welch.cross(sums, frames_done_);
   coherence_ = welch.coherence(sums);
+}
+
+/// Of all ranks' frames, at the root.
+template <typename T>
+template <typename Sample>
+std::vector<double> WelchRun<T>::gather_powers(const fft::Welch<Sample>& welch, ArrivalAware& arrivals) {
+  const std::uint64_t mine = welch.powers().size();
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(job_.size()));
+  job_.comm().allgather<std::uint64_t>(std::span(&mine, 1), counts);
+  const std::size_t block = *std::ranges::max_element(counts);
+  std::vector<double> sent(welch.powers().begin(), welch.powers().end());
+  sent.resize(block);
+  std::vector<double> all(job_.is_root() ? counts.size() * block : 0);
+  arrivals.comm().template gather<double>(sent, all, 0, options_.job.gather);
+  if (!job_.is_root()) return {};
+  auto end = all.begin();
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(r * block);
+    end = std::move(from, from + static_cast<std::ptrdiff_t>(counts[r]), end);
+  }
+  all.erase(end, all.end());
+  return all;
 }
 
 template <typename T>
@@ -350,6 +386,7 @@ void WelchRun<T>::describe(const std::string& command, const std::string& what) 
                       {"window", options_.window},
                       {"scaling", options_.scaling},
                       {"detrend", options_.detrend},
+                      {"average", options_.average},
                       {"two_sided", options_.two_sided || plan_.is_complex != 0},
                       {"sample_rate_hz", plan_.rate_hz},
                       {"precision", options_.io.precision},

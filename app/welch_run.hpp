@@ -28,6 +28,7 @@ struct WelchOptions {
   double alpha = 0.25;
   std::string scaling = "density";
   std::string detrend = "constant";
+  std::string average = "mean";
   double rate_hz = 0;  ///< 0: the file's, or 1
   bool two_sided = false;
   bool log_frequency = false;
@@ -123,6 +124,8 @@ class WelchRun {
   void cut(const std::vector<Sample>& window, std::uint64_t batch, std::vector<Sample>& blocks) const;
   template <typename Sample>
   void collect(const fft::Welch<Sample>& welch, ArrivalAware& arrivals);
+  template <typename Sample>
+  [[nodiscard]] std::vector<double> gather_powers(const fft::Welch<Sample>& welch, ArrivalAware& arrivals);
 
   Job& job_;
   const WelchOptions& options_;

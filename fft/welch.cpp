@@ -20,7 +20,23 @@ std::complex<double> in_double(const std::complex<T>& z) {
   return {static_cast<double>(z.real()), static_cast<double>(z.imag())};
 }
 
+/// Of an even number of values the mean of the two in the middle. Their order is lost.
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  if (values.size() % 2 == 1) return *middle;
+  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+}
+
 }  // namespace
+
+double median_bias(std::uint64_t frames) {
+  double bias = 1;
+  for (std::uint64_t even = 2; even + 1 <= frames; even += 2) {
+    bias += 1 / static_cast<double>(even + 1) - 1 / static_cast<double>(even);
+  }
+  return bias;
+}
 
 template <typename Sample>
 Welch<Sample>::Welch(const WelchSettings& settings, std::size_t channels, std::vector<ChannelPair> pairs)
@@ -34,6 +50,9 @@ Welch<Sample>::Welch(const WelchSettings& settings, std::size_t channels, std::v
   if (nfft_ < settings.nperseg) throw std::invalid_argument("welch: nfft must not be below nperseg");
   for (const ChannelPair& pair : pairs_) {
     if (std::max(pair.first, pair.second) >= channels) throw std::invalid_argument("welch: no such channel");
+  }
+  if (settings.average == Average::median && !pairs_.empty()) {
+    throw std::invalid_argument("welch: no median of pairs");
   }
   const std::vector<double> window = make_window(settings.window, settings.nperseg, settings.tukey_alpha);
   scale_ = power_scale(window, settings.scaling, settings.sample_rate_hz);
@@ -68,7 +87,11 @@ void Welch<Sample>::accumulate(std::span<const Sample> samples, std::size_t fram
       };
     }
     transform(samples, begin, count, of_all);
-    add(count);
+    if (settings_.average == Average::median) {
+      keep(count);
+    } else {
+      add(count);
+    }
   }
 }
 
@@ -88,6 +111,15 @@ void Welch<Sample>::transform(std::span<const Sample> samples, std::size_t first
         std::fill(windowed + settings_.nperseg, windowed + nfft_, Sample{});
         plan_->execute(windowed, spectra_.data() + v * pitch_);
       });
+}
+
+/// The frames' powers behind those that there are.
+template <typename Sample>
+void Welch<Sample>::keep(std::size_t frames) {
+  for (std::size_t v = 0; v < frames * channels_; ++v) {
+    const Complex* const spectrum = spectra_.data() + v * pitch_;
+    for (std::size_t k = 0; k < kept_; ++k) powers_.push_back(std::norm(in_double(spectrum[k])));
+  }
 }
 
 /// The frames' products into the sums: bins are shared among the threads, frames come in order.
@@ -140,6 +172,31 @@ std::vector<double> Welch<Sample>::power(std::span<const double> sums, std::uint
   for (std::size_t c = 0; c < channels_; ++c) {
     for (std::size_t k = 0; k < bins(); ++k) {
       result.push_back(sums[c * kept_ + kept_bin(k)] * scale(k, frames));
+    }
+  }
+  return result;
+}
+
+template <typename Sample>
+std::vector<double> Welch<Sample>::median_power(std::span<const double> powers) const {
+  const std::size_t stride = powers_per_frame();
+  const std::size_t frames = powers.size() / stride;
+  const double bias = median_bias(frames);
+  std::vector<double> medians(stride);
+#pragma omp parallel
+  {
+    std::vector<double> values(frames);
+#pragma omp for schedule(static)
+    for (std::size_t i = 0; i < stride; ++i) {
+      for (std::size_t f = 0; f < frames; ++f) values[f] = powers[f * stride + i];
+      medians[i] = median(values);
+    }
+  }
+  std::vector<double> result;
+  result.reserve(channels_ * bins());
+  for (std::size_t c = 0; c < channels_; ++c) {
+    for (std::size_t k = 0; k < bins(); ++k) {
+      result.push_back(medians[c * kept_ + kept_bin(k)] * scale(k, 1) / bias);
     }
   }
   return result;

@@ -17,6 +17,16 @@
 
 namespace papfft::fft {
 
+/// What becomes of a bin's values in all frames.
+enum class Average : std::uint8_t {
+  mean,
+  median  ///< of the powers; a few loud frames do not matter, but all frames' values must come together
+};
+
+/// By how much the median of `frames` values, exponentially distributed as a noise's power is, exceeds their mean's place: 1 -
+/// 1/2 + 1/3 - ..., an odd number of terms (B. Allen et al., "FINDCHIRP", Phys. Rev. D 85, 122006, appendix B; scipy).
+[[nodiscard]] double median_bias(std::uint64_t frames);
+
 /// The defaults are those of scipy.signal.welch and csd.
 struct WelchSettings {
   double sample_rate_hz = 1.0;
@@ -27,7 +37,8 @@ struct WelchSettings {
   std::size_t nfft = 0;  ///< frames are padded with zeros to this length; 0: nperseg
   Scaling scaling = Scaling::density;
   Detrend detrend = Detrend::constant;
-  bool two_sided = false;  ///< all nfft bins of real samples too; complex samples always have all
+  bool two_sided = false;           ///< all nfft bins of real samples too; complex samples always have all
+  Average average = Average::mean;  ///< median: without pairs
 };
 
 struct ChannelPair {
@@ -72,7 +83,15 @@ class Welch {
   /// @throws std::invalid_argument  too few samples
   void accumulate(std::span<const Sample> samples, std::size_t frames, const Progress& progress = {});
 
-  /// All sums so far, to be added elementwise to those of others: channels x kept bins of |X_c|^2, then pairs x kept bins of
+  /// Average::median: of all frames so far, in their order, |X_c|^2. Shape: frames x channels x kept bins; 8 bytes each
+  [[nodiscard]] std::span<const double> powers() const noexcept { return powers_; }
+  /// Elements of a frame there.
+  [[nodiscard]] std::size_t powers_per_frame() const noexcept { return channels_ * kept_; }
+  /// s median |X_c|^2 / median_bias(frames). Shape: channels x bins
+  /// @param powers  those of all ranks, in any order of frames, at least one
+  [[nodiscard]] std::vector<double> median_power(std::span<const double> powers) const;
+
+  /// Average::mean: all sums so far, to be added elementwise to those of others: channels x kept bins of |X_c|^2, then pairs x kept bins of
   /// conj(X_a) X_b, real and imaginary parts in turn.
   [[nodiscard]] std::span<const double> sums() const noexcept { return sums_; }
 
@@ -97,6 +116,7 @@ class Welch {
   void transform(std::span<const Sample> samples, std::size_t first_frame, std::size_t frames,
                  const Progress& progress);
   void add(std::size_t frames);
+  void keep(std::size_t frames);
 
   WelchSettings settings_;
   std::size_t nfft_;
@@ -108,6 +128,7 @@ class Welch {
   double scale_ = 1;
   std::shared_ptr<const FftwPlan<T>> plan_;
   std::vector<double> sums_;
+  std::vector<double> powers_;
   Buffer<Complex> work_;
   Buffer<Complex> spectra_;
 };

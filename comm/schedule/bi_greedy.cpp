@@ -19,8 +19,10 @@ constexpr int kBits = 64;
 Word bit(int i) { return Word{1} << (i % kBits); }
 std::size_t words_for(int bits) { return (idx(bits) + kBits - 1) / kBits; }
 
-/// std::popcount is a call into a library on processors of before 2008, for which we are compiled by default.
-int count(std::uint64_t x) {
+/// @tparam kCounts  the processor can; those of before 2008, for which we are compiled by default, call a library for it
+template <bool kCounts>
+int count(Word x) {
+  if constexpr (kCounts) return std::popcount(x);
   x -= (x >> 1) & 0x5555555555555555U;
   x = (x & 0x3333333333333333U) + ((x >> 2) & 0x3333333333333333U);
   return static_cast<int>(((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fU) * 0x0101010101010101U >> 56);
@@ -93,6 +95,7 @@ class Columns {
 
 /// Ranks go by positions: the root has position 0, the others follow in the order of ranks. Of those that are here, each has
 /// a column, in the order of positions; sets of them are bit masks over the columns.
+template <bool kCounts>
 class Planner {
  public:
   Planner(int ranks, int segments, Rank root, std::span<const std::int64_t> first_round)
@@ -198,7 +201,7 @@ class Planner {
     receive_free_ = active_;
     if (positions_.front() == 0) send_free_[0] &= ~Word{1};  // the root never sends
     int senders = 0;                                         // with a free port to send
-    for (const Word word : send_free_) senders += count(word);
+    for (const Word word : send_free_) senders += count<kCounts>(word);
     int receivers = senders + (positions_.front() == 0 ? 1 : 0);
     std::size_t looked_ahead = 0;  // below it, ahead_ holds what was possible when we looked
     int in_vain = 0;               // segments tried since
@@ -293,9 +296,9 @@ class Planner {
     int receivers = 0;
     int all = 0;
     for (std::size_t w = 0; w < words<W>(); ++w) {
-      senders += count(this->senders(w));
-      receivers += count(this->receivers(w));
-      all += count(anyone(w));
+      senders += count<kCounts>(this->senders(w));
+      receivers += count<kCounts>(this->receivers(w));
+      all += count<kCounts>(anyone(w));
     }
     const int pairs = std::min({senders, receivers, all / 2});
     if (pairs == 1) {
@@ -361,7 +364,7 @@ class Planner {
     for (std::size_t w = 0; w < words<W>(); ++w) {
       Word word = set(w);
       if (word == 0) continue;
-      if (const int n = skip == 0 ? 1 : count(word); n <= skip) {
+      if (const int n = skip == 0 ? 1 : count<kCounts>(word); n <= skip) {
         skip -= n;
         continue;
       }
@@ -399,11 +402,26 @@ class Planner {
   std::vector<Transfer> transfers_;
 };
 
+#if defined(__x86_64__)
+// Flat, so that all of the planner is compiled for these processors.
+[[gnu::target("avx2,bmi,popcnt"), gnu::flatten]] void plan_avx2(int ranks, int segments, Rank root,
+                                                                std::span<const std::int64_t> first_round,
+                                                                const TransferSink& sink) {
+  Planner<true>(ranks, segments, root, first_round).run(sink);
+}
+#endif
+
 }  // namespace
 
 void plan_bi_greedy(int ranks, int segments, Rank root, std::span<const std::int64_t> first_round,
-                    const TransferSink& sink) {
-  Planner(ranks, segments, root, first_round).run(sink);
+                    const TransferSink& sink, BitWidth width) {
+#if defined(__x86_64__)
+  if (width != BitWidth::portable && supports(BitWidth::avx2)) {
+    plan_avx2(ranks, segments, root, first_round, sink);
+    return;
+  }
+#endif
+  Planner<false>(ranks, segments, root, first_round).run(sink);
 }
 
 std::int64_t bi_greedy_rounds(int ranks, int segments) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "comm/schedule/bit_width.hpp"
 #include "comm/schedule/transfer_rounds.hpp"
 
 namespace papfft::comm {
@@ -22,11 +23,13 @@ namespace papfft::comm {
 ///
 /// @param first_round  per rank: the first round in which it can take part, >= 0. Empty: 0 for all.
 /// @param sink         called once per round that has transfers; idle rounds are skipped.
-/// Cost: O(P N) for the transfers, and at most P/64 words of each unfinished segment in each busy round; space P N / 8 bytes.
+/// @param width        for tests; the transfers are the same.
+/// Cost: O(P N) for the transfers, P/64 words of each segment when a rank comes, and in a busy round with A ranks there at
+/// most A/64 words of each unfinished segment, or A N/64 words for what those with free ports hold; space P N / 4 bytes.
 /// @note Source  GRD Algorithm 2 in whole rounds, with two changes: the root never sends (printed, it may), and ranks that
 ///   have not come are left out (ours).
 void plan_bi_greedy(int ranks, int segments, Rank root, std::span<const std::int64_t> first_round,
-                    const TransferSink& sink);
+                    const TransferSink& sink, BitWidth width = BitWidth::widest);
 
 /// The rounds that it takes if nobody is late: ceil(log2 P) + N - 1.
 [[nodiscard]] std::int64_t bi_greedy_rounds(int ranks, int segments);

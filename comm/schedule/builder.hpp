@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace papfft::comm {
 /// rank after this one") are named by the generator in `after`, where a negative index stands for none.
 class ProgramBuilder {
  public:
-  explicit ProgramBuilder(int slots) : slots_(static_cast<std::size_t>(slots)) {}
+  /// @param slots  how many there are; only the stretch that ops name takes memory and time
+  explicit ProgramBuilder(int slots) : slot_count_(slots) {}
 
   int send(Rank peer, BlockRange blocks, int round = 0, const std::vector<int>& after = {});
   int recv(Rank peer, BlockRange blocks, int round = 0, const std::vector<int>& after = {});
@@ -33,9 +35,12 @@ class ProgramBuilder {
   };
   void read(BlockRange range, int index);
   void write(BlockRange range, int index);
+  std::span<Slot> slots(BlockRange range);
 
   Program program_;
-  std::vector<Slot> slots_;
+  int slot_count_;
+  int first_slot_ = 0;
+  std::vector<Slot> slots_;  // from first_slot_ on
   std::vector<int> needed_;  // of the op being added
 };
 

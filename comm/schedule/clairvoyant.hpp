@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "comm/schedule/bit_width.hpp"
 #include "comm/schedule/registry.hpp"
 
 namespace papfft::comm {
@@ -62,12 +63,6 @@ class ActiveRanks {
   std::vector<int> waiting_;  ///< by arrival
   std::size_t next_waiting_ = 0;
 };
-
-/// How the segment tree's bits are worked on.
-enum class BitWidth : std::uint8_t { widest, portable, avx2 };
-
-/// True if this processor can.
-[[nodiscard]] bool supports(BitWidth width);
 
 /// The planner of reduce `clv`, for tests of each of its ways; the schedule is the same.
 void plan_clairvoyant(const Request& request, const TransferSink& sink, BitWidth width);

@@ -13,7 +13,7 @@ RankSchedule generate(const Request& request, Rank rank) {
   const int p = request.ranks;
   const int s = request.segments;
   Shape shape{.operation = Operation::gather, .ranks = p, .root = request.root, .segments = s};
-  for (int v = 0; v < p; ++v) shape.holder.push_back((request.root + v) % p);
+  for (int v = 0; v < p && request.root > 0; ++v) shape.holder.push_back((request.root + v) % p);
   const BinomialTree tree{p};
   const int position = (rank - request.root + p) % p;
   const int last_round = tree.rounds() - 1;

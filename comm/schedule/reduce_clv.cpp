@@ -435,10 +435,8 @@ void plan_portable(const Request& request, const TransferSink& sink) { plan_by_s
 [[gnu::target("avx2,bmi")]] void plan_avx2(const Request& request, const TransferSink& sink) {
   plan_by_size(request, sink);
 }
-bool has_avx2() { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi") != 0; }
 #else
 void plan_avx2(const Request& request, const TransferSink& sink) { plan_portable(request, sink); }
-bool has_avx2() { return false; }
 #endif
 
 void plan(const Request& request, const TransferSink& sink) {
@@ -447,10 +445,8 @@ void plan(const Request& request, const TransferSink& sink) {
 
 }  // namespace
 
-bool supports(BitWidth width) { return width != BitWidth::avx2 || has_avx2(); }
-
 void plan_clairvoyant(const Request& request, const TransferSink& sink, BitWidth width) {
-  const bool wide = width != BitWidth::portable && has_avx2();
+  const bool wide = width != BitWidth::portable && supports(BitWidth::avx2);
   wide ? plan_avx2(request, sink) : plan_portable(request, sink);
 }
 

@@ -46,16 +46,11 @@ using MinHeap = std::priority_queue<T, std::vector<T>, std::greater<>>;
 // its send, combining by the op that combines. An activity needs two ports (which may be one and the same).
 class Engine {
  public:
-  Engine(const Schedule& schedule, std::span<const std::int64_t> slot_bytes, std::span<const Ticks> arrivals,
-         const Machine& machine, const Conduct& conduct)
-      : shape_(schedule.shape),
-        programs_(schedule.programs),
-        arrivals_(arrivals),
-        machine_(machine),
-        conduct_(conduct) {
+  Engine(const Shape& shape, const ProgramSource& programs, std::span<const std::int64_t> slot_bytes,
+         std::span<const Ticks> arrivals, const Machine& machine, const Conduct& conduct)
+      : shape_(shape), programs_(programs), arrivals_(arrivals), machine_(machine), conduct_(conduct) {
     check_arguments(slot_bytes);
-    number_ops();
-    prepare_ops(slot_bytes);
+    read_programs(slot_bytes);
     match_messages();
     prepare_lanes();
   }
@@ -98,9 +93,13 @@ class Engine {
   struct State {  // of one op
     Rank rank = 0;
     int index = 0;
-    int partner = kNone;  // id of the other end
-    int unmet = 0;        // dependencies that have not ended
-    bool early = false;   // may run before the rank arrives
+    Rank peer = -1;
+    OpKind kind = OpKind::send;
+    Credit credit = Credit::none;
+    bool is_empty = false;  // names no slots
+    int partner = kNone;    // id of the other end
+    int unmet = 0;          // dependencies that have not ended
+    bool early = false;     // may run before the rank arrives
     bool in_window = false;
     bool posted = false;
     bool asked = false;      // for a credit
@@ -161,67 +160,80 @@ class Engine {
   // ---- preparation -----------------------------------------------------------------------------------------
 
   void check_arguments(std::span<const std::int64_t> slot_bytes) const {
-    require(shape_.ranks >= 1 && programs_.size() == idx(shape_.ranks), "not one program per rank");
-    require(arrivals_.size() == programs_.size(), "not one arrival per rank");
+    require(shape_.ranks >= 1, "no ranks");
+    require(arrivals_.size() == idx(shape_.ranks), "not one arrival per rank");
     require(slot_bytes.size() == idx(shape_.slots()), "not one size per slot");
     require(std::ranges::all_of(slot_bytes, [](std::int64_t b) { return b >= 0; }), "negative slot size");
     require(machine_.alpha >= 0 && machine_.beta >= 0 && machine_.gamma >= 0, "negative cost");
     require(conduct_.window.sends >= 1 && conduct_.window.receives >= 1, "the window must admit one message");
   }
 
-  void number_ops() {
-    result_.first.assign(programs_.size() + 1, 0);
-    for (std::size_t r = 0; r < programs_.size(); ++r) {
-      result_.first[r + 1] = result_.first[r] + idx(programs_[r].size());
-    }
-    require(result_.first.back() < idx(std::numeric_limits<int>::max()), "too many ops");
-    states_.resize(result_.first.back());
-    result_.ops.resize(states_.size());
-    unfinished_ = states_.size();
-    arrived_.resize(programs_.size());
+  /// All that is needed of the ops, so that no program is kept.
+  void read_programs(std::span<const std::int64_t> slot_bytes) {
+    const auto ranks = idx(shape_.ranks);
+    arrived_.resize(ranks);
     result_.exit.assign(arrivals_.begin(), arrivals_.end());
-    ports_.resize(programs_.size() * 3);
-    credits_.resize(programs_.size());
+    ports_.resize(ranks * 3);
+    credits_.resize(ranks);
     for (Credits& credits : credits_) credits.left = shape_.credits;
-  }
-
-  void prepare_ops(std::span<const std::int64_t> slot_bytes) {
     std::vector<std::int64_t> bytes_before(slot_bytes.size() + 1);
     for (std::size_t s = 0; s < slot_bytes.size(); ++s) {
       bytes_before[s + 1] = add(bytes_before[s], slot_bytes[s]);
     }
-    dependents_end_.assign(states_.size() + 1, 0);
+    result_.first.assign(ranks + 1, 0);
+    std::vector<int> before;                 // what each op waits for, by its id
+    std::vector<std::size_t> before_end{0};  // of op id: [before_end[id], before_end[id+1])
     for (Rank r = 0; r < shape_.ranks; ++r) {
-      const Program& program = programs_[idx(r)];
+      const Program& program = programs_(r);
       const std::vector<bool> needs =
           conduct_.early == Early::nothing ? std::vector<bool>{} : needs_arrival(shape_, r, program);
       for (int i = 0; i < program.size(); ++i) {
-        const Op& op = program[i];
-        require(0 <= op.blocks.first && op.blocks.first <= op.blocks.last && op.blocks.last <= shape_.slots(),
-                "an op names slots that do not exist");
-        require(is_local(op.kind) || (op.peer >= 0 && op.peer < shape_.ranks && op.peer != r),
-                "an op has no such peer");
-        State& state = states_[id_of(r, i)];
-        state.rank = r;
-        state.index = i;
-        state.bytes = bytes_before[idx(op.blocks.last)] - bytes_before[idx(op.blocks.first)];
-        state.early =
-            !needs.empty() && !needs[idx(i)] &&
-            !(conduct_.early == Early::paper_figures && is_receive(op.kind) && op.blocks.count() == 0);
-        state.unmet = static_cast<int>(program.after(i).size());
-        for (const int before : program.after(i)) {
-          require(before >= 0 && before < i, "an op waits for no earlier op");
-          ++dependents_end_[id_of(r, before) + 1];
+        states_.push_back(state_of(program[i], r, i, bytes_before));
+        states_.back().unmet = static_cast<int>(program.after(i).size());
+        states_.back().early = !needs.empty() && !needs[idx(i)] &&
+                               !(conduct_.early == Early::paper_figures && is_receive(program[i].kind) &&
+                                 program[i].blocks.count() == 0);
+        for (const int earlier : program.after(i)) {
+          require(earlier >= 0 && earlier < i, "an op waits for no earlier op");
+          before.push_back(static_cast<int>(id_of(r, earlier)));
         }
+        before_end.push_back(before.size());
       }
+      result_.first[idx(r) + 1] = states_.size();
+      require(states_.size() < idx(std::numeric_limits<int>::max()), "too many ops");
     }
+    result_.ops.resize(states_.size());
+    unfinished_ = states_.size();
+    turn_around(before, before_end);
+  }
+
+  [[nodiscard]] State state_of(const Op& op, Rank rank, int index,
+                               const std::vector<std::int64_t>& bytes_before) const {
+    require(0 <= op.blocks.first && op.blocks.first <= op.blocks.last && op.blocks.last <= shape_.slots(),
+            "an op names slots that do not exist");
+    require(is_local(op.kind) || (op.peer >= 0 && op.peer < shape_.ranks && op.peer != rank),
+            "an op has no such peer");
+    State state;
+    state.rank = rank;
+    state.index = index;
+    state.peer = op.peer;
+    state.kind = op.kind;
+    state.credit = op.credit;
+    state.is_empty = op.blocks.count() == 0;
+    state.bytes = bytes_before[idx(op.blocks.last)] - bytes_before[idx(op.blocks.first)];
+    return state;
+  }
+
+  /// Who waits for each op.
+  void turn_around(const std::vector<int>& before, const std::vector<std::size_t>& before_end) {
+    dependents_end_.assign(states_.size() + 1, 0);
+    for (const int id : before) ++dependents_end_[idx(id) + 1];
     std::partial_sum(dependents_end_.begin(), dependents_end_.end(), dependents_end_.begin());
     dependents_.resize(dependents_end_.back());
     std::vector<std::size_t> place(dependents_end_.begin(), dependents_end_.end() - 1);
     for (std::size_t id = 0; id < states_.size(); ++id) {
-      const State& state = states_[id];
-      for (const int before : programs_[idx(state.rank)].after(state.index)) {
-        dependents_[place[id_of(state.rank, before)]++] = static_cast<int>(id);
+      for (std::size_t k = before_end[id]; k < before_end[id + 1]; ++k) {
+        dependents_[place[idx(before[k])]++] = static_cast<int>(id);
       }
     }
   }
@@ -235,10 +247,9 @@ class Engine {
     std::vector<End> sends;
     std::vector<End> receives;
     for (std::size_t id = 0; id < states_.size(); ++id) {
-      const Op& op = this->op(static_cast<int>(id));
-      const Rank rank = states_[id].rank;
-      if (op.kind == OpKind::send) sends.push_back({rank, op.peer, static_cast<int>(id)});
-      if (is_receive(op.kind)) receives.push_back({op.peer, rank, static_cast<int>(id)});
+      const State& op = states_[id];
+      if (op.kind == OpKind::send) sends.push_back({op.rank, op.peer, static_cast<int>(id)});
+      if (is_receive(op.kind)) receives.push_back({op.peer, op.rank, static_cast<int>(id)});
     }
     require(sends.size() == receives.size(), "sends and receives do not meet");
     const auto by_message = [](const End& a, const End& b) {
@@ -258,19 +269,19 @@ class Engine {
   }
 
   void prepare_lanes() {
-    lanes_.resize(programs_.size() * 2);
+    lanes_.resize(idx(shape_.ranks) * 2);
     lane_ops_.reserve(states_.size());
     for (Rank r = 0; r < shape_.ranks; ++r) {
       for (const bool sends : {true, false}) {
         Lane& lane = lane_of(r, sends);
         lane.begin = lane.next = static_cast<int>(lane_ops_.size());
-        for (int i = 0; i < programs_[idx(r)].size(); ++i) {
-          const Op& op = programs_[idx(r)][i];
+        for (std::size_t id = result_.first[idx(r)]; id < result_.first[idx(r) + 1]; ++id) {
+          State& op = states_[id];
           if (is_local(op.kind) || (op.kind == OpKind::send) != sends) continue;
           if (is_counted(op)) {
-            lane_ops_.push_back(static_cast<int>(id_of(r, i)));
+            lane_ops_.push_back(static_cast<int>(id));
           } else {
-            states_[id_of(r, i)].in_window = true;
+            op.in_window = true;
           }
         }
         lane.end = static_cast<int>(lane_ops_.size());
@@ -283,13 +294,10 @@ class Engine {
   // ---- access ----------------------------------------------------------------------------------------------
 
   [[nodiscard]] std::size_t id_of(Rank r, int i) const { return result_.first[idx(r)] + idx(i); }
-  [[nodiscard]] const Op& op(int id) const {
-    const State& state = states_[idx(id)];
-    return programs_[idx(state.rank)][state.index];
-  }
+  [[nodiscard]] const State& op(int id) const { return states_[idx(id)]; }
   /// Under the windows (verify.hpp): messages with data that no credits bound.
-  [[nodiscard]] static bool is_counted(const Op& op) {
-    return !is_local(op.kind) && op.credit == Credit::none && op.blocks.count() > 0;
+  [[nodiscard]] static bool is_counted(const State& op) {
+    return !is_local(op.kind) && op.credit == Credit::none && !op.is_empty;
   }
   Lane& lane_of(Rank r, bool sends) { return lanes_[idx(r) * 2 + (sends ? 0 : 1)]; }
 
@@ -310,7 +318,7 @@ class Engine {
     const State& state = states_[idx(id)];
     const Ticks combining = times(machine_.gamma, state.bytes);
     if (op(id).kind != OpKind::send) return combining;
-    if (op(id).blocks.count() == 0 && machine_.empty_is_free) return 0;
+    if (state.is_empty && machine_.empty_is_free) return 0;
     const Ticks moving = add(machine_.alpha, times(machine_.beta, state.bytes));
     const bool together = machine_.combining == Combining::in_message && combines(op(state.partner).kind);
     return together ? add(moving, combining) : moving;
@@ -325,7 +333,9 @@ class Engine {
       case EventKind::arrival:
         arrived_[idx(event.id)] = true;
         trigger_ = -1 - event.id;
-        for (int i = 0; i < programs_[idx(event.id)].size(); ++i) touch(static_cast<int>(id_of(event.id, i)));
+        for (std::size_t id = result_.first[idx(event.id)]; id < result_.first[idx(event.id) + 1]; ++id) {
+          touch(static_cast<int>(id));
+        }
         break;
       case EventKind::background:
         background_open_ = true;
@@ -542,7 +552,7 @@ class Engine {
     const auto waits = std::ranges::find(states_, false, &State::ended);
     throw std::runtime_error("simulate: deadlock: rank " + std::to_string(waits->rank) + " waits in op " +
                              std::to_string(waits->index) + " (" +
-                             describe(programs_[idx(waits->rank)][waits->index]) + ")");
+                             describe(programs_(waits->rank)[waits->index]) + ")");
   }
 
   void summarise(Ticks first_arrival) {
@@ -573,7 +583,7 @@ class Engine {
   }
 
   const Shape& shape_;
-  const std::vector<Program>& programs_;
+  const ProgramSource& programs_;
   std::span<const Ticks> arrivals_;
   const Machine machine_;
   const Conduct conduct_;
@@ -603,7 +613,15 @@ class Engine {
 
 Simulation simulate(const Schedule& schedule, std::span<const std::int64_t> slot_bytes,
                     std::span<const Ticks> arrivals, const Machine& machine, const Conduct& conduct) {
-  return Engine(schedule, slot_bytes, arrivals, machine, conduct).run();
+  require(schedule.programs.size() == idx(schedule.shape.ranks), "not one program per rank");
+  const ProgramSource programs = [&](Rank r) -> const Program& { return schedule.programs[idx(r)]; };
+  return simulate(schedule.shape, programs, slot_bytes, arrivals, machine, conduct);
+}
+
+Simulation simulate(const Shape& shape, const ProgramSource& programs,
+                    std::span<const std::int64_t> slot_bytes, std::span<const Ticks> arrivals,
+                    const Machine& machine, const Conduct& conduct) {
+  return Engine(shape, programs, slot_bytes, arrivals, machine, conduct).run();
 }
 
 std::vector<std::int64_t> slot_sizes(const Shape& shape, std::span<const std::int64_t> block_bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -103,6 +104,15 @@ struct Simulation {
 [[nodiscard]] Simulation simulate(const Schedule& schedule, std::span<const std::int64_t> slot_bytes,
                                   std::span<const Ticks> arrivals, const Machine& machine,
                                   const Conduct& conduct = {});
+
+/// The program of a rank. It is asked for one rank after another, and what it returns is looked at until the next is asked for;
+/// then, should the schedule deadlock, for one rank again.
+using ProgramSource = std::function<const Program&(Rank)>;
+
+/// The same without all programs in memory at a time, for large groups. @param shape  of the schedule
+[[nodiscard]] Simulation simulate(const Shape& shape, const ProgramSource& programs,
+                                  std::span<const std::int64_t> slot_bytes, std::span<const Ticks> arrivals,
+                                  const Machine& machine, const Conduct& conduct = {});
 
 /// Slot sizes from block sizes. @param block_bytes  one per logical block (Shape::block_of), or one for all.
 /// @throws std::invalid_argument  if there are neither one nor shape.blocks() of them.

@@ -91,8 +91,11 @@ class PersistentCall {
 /// the last time: a program whose calls repeat in some order gains from its second round on; a call that was not expected
 /// is served without early messages. Results are those of Collectives, whatever was predicted.
 ///
-/// A reduction begins early if its operation is commutative and one of MPI's own on one of MPI's own types, or a function
-/// object without state: only of these a copy can be kept, to combine with before the next call. What comes early is combined
+/// A reduction begins early if its operation is commutative and one of MPI's own (these are defined on MPI's own types only),
+/// or a function object without state: only of these a copy can be kept, to combine with before the next call. A user's
+/// MPI_Op may be freed as soon as a call has returned, and its handle may then mean another one; MPI has no way to keep one,
+/// and nobody has promised that its function may run in another thread while the caller computes. So a reduction by it, of
+/// any datatype, begins with the call. What comes early is combined
 /// among itself and the caller's own contribution last, so sums of floating-point numbers may round otherwise than without
 /// `b`, though alike from call to call. Memory: one vector for what comes early, besides that of Execution.
 class Session : public Collectives {

@@ -69,6 +69,16 @@ class PsdTest(ProgramTest):
                     options += ["--two-sided"] if two_sided else []
                     self.check(self.output("psd", self.save("x.npy", samples), *options, ranks=2), expected)
 
+    def test_median(self):
+        real, z = noise(2, 3000), complex_noise(2500)
+        for samples, nperseg in ((real, 256), (real, 300), (real[0, :300], 256), (z, 200)):  # 22, 19, 1 and 24 frames
+            expected = scipy.signal.welch(samples, 48000, nperseg=nperseg, average="median",
+                                          return_onesided=not np.iscomplexobj(samples))[1]
+            path = self.save("x.npy", samples)
+            for options in ((), ("--read", "parallel"), ("--frames-at-once", 2)):
+                self.check(self.output("psd", path, "--rate", 48000, "--nperseg", nperseg, "--average", "median", *options,
+                                       ranks=3), expected)
+
     def test_rows(self):
         x = noise(3, 2000)
         expected = scipy.signal.welch(x)[1]

@@ -84,5 +84,56 @@ TEST(MpiSession, PersistentCallsEqualMpi) {
   }
 }
 
+void multiply(void* in, void* inout, int* count, MPI_Datatype* /*type*/) {
+  for (int i = 0; i < *count; ++i) static_cast<double*>(inout)[i] *= static_cast<double*>(in)[i];
+}
+
+struct ValueAndPlace {  // MPI_DOUBLE_INT, which has a gap at its end
+  double value;
+  int place;
+};
+
+TEST(MpiSession, BeginsReductionsByMpisOwnOperationsEarlyAndUsersNever) {
+  Options options = Options::from_environment();
+  options.stuck_after = std::chrono::seconds(60);
+  MpiSession session(MPI_COMM_WORLD, options, SessionOptions{});
+  const int me = session.rank();
+  constexpr int n = 3000;
+  const auto late_root = [&] {
+    session.processing_start();
+    if (me == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    session.processing_end();
+  };
+  for (int iteration = 0; iteration < 5; ++iteration) {
+    std::vector<ValueAndPlace> mine(n, {(me * 7 + iteration) % 5 * 1.0, me});
+    std::vector<ValueAndPlace> expected(n);
+    std::vector<ValueAndPlace> largest(n);
+    MPI_Reduce(mine.data(), expected.data(), n, MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD);
+    late_root();
+    session.reduce(mine.data(), largest.data(), n, MPI_DOUBLE_INT, MPI_MAXLOC, 0, "bbnom");
+    for (std::size_t i = 0; i < n && me == 0; ++i) {
+      ASSERT_EQ(largest[i].value, expected[i].value);
+      ASSERT_EQ(largest[i].place, expected[i].place);
+    }
+  }
+  EXPECT_GE(session.statistics().begun_early,
+            session.statistics().has_thread && me == 0 && session.size() > 1 ? 1 : 0);
+  const auto begun_before = session.statistics().begun_early;
+  for (int iteration = 0; iteration < 5; ++iteration) {
+    MPI_Op op = MPI_OP_NULL;  // its owner may free it after each call
+    MPI_Op_create(multiply, 1, &op);
+    const std::vector<double> mine(n, 1.0 + me);
+    std::vector<double> product(n);
+    late_root();
+    session.reduce(mine.data(), product.data(), n, MPI_DOUBLE, op, 0, "bbnom");
+    MPI_Op_free(&op);
+    double factorial = 1;
+    for (int r = 1; r <= session.size(); ++r) factorial *= r;
+    if (me == 0) EXPECT_EQ(product, std::vector<double>(n, factorial));
+  }
+  EXPECT_LE(session.statistics().begun_early, begun_before + 1)
+      << "only the call that was expected after the last one by MPI_MAXLOC";
+}
+
 }  // namespace
 }  // namespace papfft::comm

@@ -21,7 +21,6 @@ Schedule make(Operation operation, std::string_view name, int p, Rank root = 0, 
 TEST(ScatterBnom, SixRanksMatchTheDocumentedTree) {
   EXPECT_EQ(to_text(make(Operation::scatter, "bnom", 6)),
             "scatter: 6 ranks, root 0, 6 blocks\n"
-            "slots hold the blocks of ranks 0 1 2 3 4 5\n"
             "rank 0\n"
             "  0  round 0  send ->4 [4,6)\n"
             "  1  round 1  send ->2 [2,4)\n"

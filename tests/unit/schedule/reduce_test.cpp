@@ -241,6 +241,33 @@ TEST(Papbi, EqualsItsDescription) {
   }
 }
 
+// More ranks than there are bits in a word, who come one after another so that places among them are taken and given up.
+TEST(Papbi, EqualsItsDescriptionInLargeGroupsAndInEveryBitWidth) {
+  struct Size {
+    int p, q, spread;
+  };
+  for (const Size& size : {Size{70, 70, 1}, Size{70, 130, 400}, Size{130, 5, 40}, Size{200, 9, 3},
+                           Size{200, 20, 4000}, Size{600, 3, 2}, Size{600, 2, 300}}) {
+    std::mt19937 random(static_cast<std::uint32_t>(size.p + size.spread));
+    Times rounds(static_cast<std::size_t>(size.p));
+    for (auto& round : rounds)
+      round = static_cast<std::int64_t>(random() % static_cast<unsigned>(size.spread));
+    const auto first = *std::ranges::min_element(rounds);
+    for (auto& round : rounds) round -= first;
+    const Rank root = size.p / 3;
+    const auto expected = papbi_by_sets(size.p, size.q, root, rounds);
+    for (const BitWidth width : {BitWidth::portable, BitWidth::avx2}) {
+      if (!supports(width)) continue;
+      std::vector<Transfer> all;
+      plan_bi_greedy(
+          size.p, size.q, root, rounds,
+          [&](std::span<const Transfer> some) { all.insert(all.end(), some.begin(), some.end()); }, width);
+      EXPECT_EQ(all, expected) << size.p << " ranks, " << size.q << " segments, within " << size.spread
+                               << " rounds";
+    }
+  }
+}
+
 Ticks simulated(const Algorithm& algorithm, const Request& r) {
   const Schedule schedule = make_schedule(algorithm, r);
   // A segment of one byte takes exactly a round.

@@ -53,6 +53,31 @@ TEST(Simulator, AMessageStartsWhenBothEndsAreReady) {
   EXPECT_THAT(x.exit, ElementsAre(140, 140));
 }
 
+TEST(Simulator, NeedsOneProgramAtATimeOnly) {
+  for (const Algorithm* algorithm : algorithms()) {
+    if (algorithm->local == nullptr) continue;
+    const Request request{.operation = algorithm->operation, .ranks = 13, .segments = 3};
+    const Schedule all = make_schedule(*algorithm, request);
+    std::vector<Ticks> arrivals(13);
+    arrivals[2] = 300;
+    const Conduct conduct{.window = {2, 3}, .early = Early::background};
+    const Simulation expected = simulate_all(all, arrivals, kPlain, conduct);
+    Program one;
+    Rank next = 0;
+    const Simulation x = simulate(
+        all.shape,
+        [&](Rank r) -> const Program& {
+          EXPECT_EQ(r, next++) << "one after another";
+          return one = make_rank_schedule(*algorithm, request, r).program;
+        },
+        std::vector<std::int64_t>(static_cast<std::size_t>(all.shape.slots()), 100), arrivals, kPlain,
+        conduct);
+    EXPECT_EQ(x.exit, expected.exit) << algorithm->name;
+    EXPECT_EQ(x.elapsed_sum, expected.elapsed_sum) << algorithm->name;
+    EXPECT_EQ(x.critical_path, expected.critical_path) << algorithm->name;
+  }
+}
+
 TEST(Simulator, EmptyMessagesTakeTheLatencyOrNothing) {
   const Schedule s = schedule_of({.ranks = 2}, [](Builders& b) {
     b[0].send(1, {});
