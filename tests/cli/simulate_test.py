@@ -97,7 +97,8 @@ class SimulateTest(ProgramTest):
     def test_a_hundred_thousand_ranks(self):
         times = self.run_ns("--algorithms", "bnom,binary", "--ranks", 100000, "--bytes", 1000, "--segments", 1, "--gamma", 0)
         self.assertEqual(times["bnom"], 17 * (8000 + 8 * 1000))
-        times = self.run_ns("--op", "scatter", "--algorithms", "bnom", "--ranks", 100000, "--bytes", "100000")
+        times = self.run_ns("--op", "scatter", "--algorithms", "bnom", "--ranks", 100000, "--bytes", 100000,
+                            "--segments", 1)
         self.assertEqual(times["bnom"], 17 * 8000 + 8 * 99999)
 
     def test_mistakes_are_usage_errors_of_one_line(self):
