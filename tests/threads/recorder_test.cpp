@@ -48,9 +48,9 @@ TEST(Recorder, HasEveryRanksPartOfEveryCallOnOneClock) {
       session.edge(0.5);
       session.processing_end();
       recorder.computed(begin, Clock::now());
-      before.at(static_cast<std::size_t>(me)).at(static_cast<std::size_t>(2 * i)) = session.now_ns();
+      before.at(static_cast<std::size_t>(me)).at(2 * static_cast<std::size_t>(i)) = session.now_ns();
       session.gather<int>(mine, whole, 0, "bsls");
-      before.at(static_cast<std::size_t>(me)).at(static_cast<std::size_t>(2 * i + 1)) = session.now_ns();
+      before.at(static_cast<std::size_t>(me)).at(2 * static_cast<std::size_t>(i) + 1) = session.now_ns();
     }
     recorder.unfollow();
     ArrivalRecording got = recorder.collect(session);

@@ -26,8 +26,8 @@ constexpr std::string_view kDelayHeading = "iteration,rank,delay_ns";
 constexpr std::size_t kLongestLine = 4096;
 constexpr std::size_t kMostRows = std::size_t{1} << 20;
 constexpr int kMostLines = 1 << 22;
-constexpr std::int64_t kMostCount = 1'000'000'000;              // of calls and ranks
-constexpr std::int64_t kMostNs = 10 * 86400 * 1'000'000'000LL;  // ten days
+constexpr std::int64_t kMostCount = 1'000'000'000;                          // of calls and ranks
+constexpr std::int64_t kMostNs = std::int64_t{10} * 86400 * 1'000'000'000;  // ten days
 
 [[noreturn]] void fail(const std::string& what) { throw TraceError("trace: " + what); }
 [[noreturn]] void fail(int line, const std::string& what) {
