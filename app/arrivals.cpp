@@ -55,7 +55,9 @@ void ComputeWatch::compute_begins() {
 }
 
 void ComputeWatch::compute_reaches(double fraction) {
-  if (session_ == nullptr || fraction < edge_ || past_edge_.exchange(true)) return;
+  if ((session_ == nullptr && recorder_ == nullptr) || fraction < edge_ || past_edge_.exchange(true)) return;
+  if (recorder_ != nullptr) recorder_->instant("edge");
+  if (session_ == nullptr) return;
   // The other part of a delay is still to come, however much is computed already.
   session_->edge(rest_ns_ > 0 ? edge_ : fraction);
 }
@@ -64,6 +66,10 @@ void ComputeWatch::compute_ends() {
   sleep_ns(rest_ns_);
   if (session_ != nullptr) session_->processing_end();
   if (recorder_ != nullptr) recorder_->computed(begin_, std::chrono::steady_clock::now());
+}
+
+void ComputeWatch::phase_ends(const char* name, std::chrono::steady_clock::time_point begin) noexcept {
+  if (recorder_ != nullptr) recorder_->span(name, begin, std::chrono::steady_clock::now());
 }
 
 ArrivalAware::ArrivalAware(Job& job, const JobOptions& options, std::uint64_t vectors,

@@ -2,16 +2,19 @@
 // papfft bench fft: whole transforms from the root and back to it, per engine and gather algorithm, against one process.
 #include <fmt/format.h>
 #include <omp.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include "app/arrivals.hpp"
 #include "app/bench.hpp"
 #include "app/bench_common.hpp"
+#include "app/fftw_mpi.hpp"
 #include "app/recording.hpp"
 #include "app/report/text_table.hpp"
 #include "app/run_report.hpp"
@@ -19,6 +22,7 @@
 #include "comm/predict/pure/imbalance.hpp"
 #include "comm/select/select.hpp"
 #include "comm/transport/mpi_transport.hpp"
+#include "fft/dif.hpp"
 #include "fft/farm_fft.hpp"
 #include "fft/local.hpp"
 #include "fft/parallel_fft.hpp"
@@ -88,17 +92,26 @@ class Recorder final : public ComputeWatch {
 /// What an engine needs of the root's link per vector.
 enum class Wire { none, both_ways, one_way };
 
+/// What this process has used of its cores, all its threads together.
+double cpu_ms() {
+  struct rusage used {};
+  getrusage(RUSAGE_SELF, &used);
+  const auto ms = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_usec) * 1e-3;
+  };
+  return ms(used.ru_utime) + ms(used.ru_stime);
+}
+
 struct Engine {
   const char* name;
   Wire wire;
   bool has_gather;  ///< one row per --gathers
 };
 
-constexpr Engine kEngines[] = {{"dif", Wire::both_ways, true},
-                               {"stream", Wire::one_way, true},
-                               {"farm", Wire::one_way, false},
-                               {"mpi-sequential", Wire::both_ways, false},
-                               {"fftw", Wire::none, false}};
+constexpr Engine kEngines[] = {
+    {"dif", Wire::both_ways, true},       {"stream", Wire::one_way, true},
+    {"farm", Wire::one_way, false},       {"mpi-sequential", Wire::both_ways, false},
+    {"fftw-mpi", Wire::both_ways, false}, {"fftw", Wire::none, false}};
 
 const Engine& find_engine(const std::string& name) {
   std::string known;
@@ -118,8 +131,19 @@ struct Row {
   std::vector<double> gather_run;
   std::vector<double> gather_elapsed;
   std::vector<double> compute;  ///< of the slowest rank
+  fft::PhaseTimes phases;       ///< of the root, over all vectors
+  double root_cpu_ms = 0;       ///< over all vectors
+  double other_cpu_ms = 0;      ///< mean of the other ranks
   double error_l2 = 0;          ///< the largest
 };
+
+void add(fft::PhaseTimes& sum, const fft::PhaseTimes& more) {
+  sum.split_s += more.split_s;
+  sum.scatter_s += more.scatter_s;
+  sum.compute_s += more.compute_s;
+  sum.gather_s += more.gather_s;
+  sum.assemble_s += more.assemble_s;
+}
 
 /// @tparam Sample  T or complex<T>
 template <typename T, typename Sample>
@@ -251,17 +275,28 @@ class FftBench {
         job_.recorder());
     std::ranges::fill(out_, Complex{});
     const std::string_view engine = row.engine->name;
+    const double cpu_before_ms = cpu_ms();
     if (engine == "stream") {
       fft::StreamFft<T> stream(session, plan(row),
                                options_.depth > 0 ? options_.depth : fft::StreamFft<T>::kDepth);
       run_stream(comm, stream, row, watch, count);
+      add(row.phases, stream.times());
     } else if (engine == "farm") {
       fft::FarmFft<T> farm(session, plan(row));
       run_stream(comm, farm, row, watch, count);
     } else if (engine == "mpi-sequential") {
       run_stock(comm, row, watch, count);
+    } else if (engine == "fftw-mpi") {
+      run_fftw_mpi(comm, row, count);
     } else {
       run_shared(comm, session, row, watch, count);
+    }
+    const double used_ms = cpu_ms() - cpu_before_ms;
+    const std::vector<double> all_used_ms = comm.to_root(std::span(&used_ms, 1));
+    if (job_.is_root()) {
+      row.root_cpu_ms += used_ms;
+      row.other_cpu_ms += (std::accumulate(all_used_ms.begin(), all_used_ms.end(), 0.0) - used_ms) /
+                          static_cast<double>(job_.size() - 1);
     }
     if (job_.is_root()) row.error_l2 = std::max(row.error_l2, error_l2());
   }
@@ -285,6 +320,7 @@ class FftBench {
     fft::ParallelFft<T> parallel(session, plan(row));
     parallel.observe(&watch);
     repeat(comm, row, watch, count, [&] { parallel.execute(in_.data(), out_.data()); });
+    add(row.phases, parallel.times());
   }
 
   /// What one would write with MPI alone, but with our split.
@@ -307,6 +343,27 @@ class FftBench {
         transform.assemble(transform.template blocks_of<const Complex*>(whole.data()), out_.data());
       }
     });
+  }
+
+  /// Its own order of bins counts as a result; they are put in order for the check alone.
+  void run_fftw_mpi(const OwnComm& comm, Row& row, int count) {
+    if constexpr (!kReal) {
+      FftwMpi<T> fft(comm.get(), options_.length);
+      fft::Buffer<Complex> blocks(job_.is_root() ? options_.length : 0);
+      comm.double_barrier();
+      for (int v = 0; v < count; ++v) {
+        const auto start = Clock::now();
+        fft.execute(in_.data(), blocks.data());
+        row.vector.push_back(since_ms(start));
+        row.total_ms += row.vector.back();
+      }
+      if (!job_.is_root()) return;
+      const std::size_t block = options_.length / static_cast<std::size_t>(job_.size());
+      std::vector<const Complex*> each;
+      for (int r = 0; r < job_.size(); ++r)
+        each.push_back(blocks.data() + static_cast<std::size_t>(r) * block);
+      fft::interleave<T>(each, block, out_.data());
+    }
   }
 
   /// A vector's time is that from the result before to its own.
@@ -410,7 +467,15 @@ class FftBench {
           {"efficiency", efficiency(row)},
           {"compute_ms", row.compute.empty() ? nlohmann::ordered_json() : median_json(row.compute)},
           {"error_l2", row.error_l2}};
+      const auto vectors = static_cast<double>(row.vector.size());
+      entry["cpu_ms"] = {{"root", row.root_cpu_ms / vectors}, {"other", row.other_cpu_ms / vectors}};
       if (row.engine->has_gather) {
+        const auto ms = [vectors](double s) { return 1e3 * s / vectors; };
+        entry["root_ms"] = {{"split", ms(row.phases.split_s)},
+                            {"compute", ms(row.phases.compute_s)},
+                            {"assemble", ms(row.phases.assemble_s)},
+                            {"scatter", ms(row.phases.scatter_s)},
+                            {"gather", ms(row.phases.gather_s)}};
         entry["scatter"] = options_.scatter;
         entry["gather"] = row.gather;
       }
@@ -489,6 +554,14 @@ int run_fft(const FftOptions& options) {
   (void)comm::choose(comm::Operation::scatter, options.scatter, 2, 0, false);
   for (const std::string& engine : options.engines) {
     (void)find_engine(engine);
+    if (engine == "fftw-mpi" && !FftwMpi<float>::is_available()) {
+      throw UsageError(
+          "engine fftw-mpi: papfft was built without libfftw3-mpi (Debian: libfftw3-mpi-dev, then build "
+          "anew)");
+    }
+    if (engine == "fftw-mpi" && options.real) {
+      throw UsageError("engine fftw-mpi: FFTW has no one-dimensional transform of real samples over MPI");
+    }
     for (const std::string& name : options.gathers) {
       if (comm::choose(comm::Operation::gather, name, 2, 0, false).algorithm == nullptr &&
           engine == "stream") {
@@ -506,6 +579,13 @@ int run_fft(const FftOptions& options) {
       check_outputs({options.job.json});
       if (job.size() < 2) throw UsageError("bench fft: what would work: two ranks or more");
       (void)options.arrivals.pattern().delay_ns(0, 0, job.size(), 0);
+      const auto ranks = static_cast<std::size_t>(job.size());
+      if (std::ranges::count(options.engines, "fftw-mpi") > 0 && options.length % (ranks * ranks) != 0) {
+        throw UsageError(
+            fmt::format("engine fftw-mpi: the square of the number of ranks must divide the length; what "
+                        "would work: --length {}",
+                        256 * ranks * ranks));
+      }
       if (!fft::can_share(options.length, options.real, job.size())) {
         throw UsageError(
             fmt::format("a vector of {} samples cannot be shared by {} ranks; what would work: --length {}",
@@ -537,10 +617,13 @@ void add_bench_fft(CLI::App& bench, Action& action) {
   command->add_flag("--real", options->real, "real samples instead of complex ones");
   auto* engines =
       command
-          ->add_option("--engines", options->engines,
-                       "dif (one vector at a time), stream (the same, overlapped), farm (whole vectors to "
-                       "whoever is free), mpi-sequential (MPI_Scatter, FFTW, MPI_Gather), fftw (one process; "
-                       "always there); they take turns")
+          ->add_option(
+              "--engines", options->engines,
+              "dif (one vector at a time), stream (the same, overlapped), farm (whole vectors to "
+              "whoever is free), mpi-sequential (MPI_Scatter, our split and local transforms, MPI_Gather), "
+              "fftw-mpi "
+              "(MPI_Scatter, FFTW's transform over MPI with the bins in its own order, MPI_Gather), fftw "
+              "(one process; always there); they take turns")
           ->delimiter(',')
           ->capture_default_str();
   command

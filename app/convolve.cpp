@@ -41,7 +41,9 @@ class ConvolveJob {
  public:
   using Complex = std::complex<T>;
 
-  ConvolveJob(Job& job, const ConvolveOptions& options) : job_(job), options_(options) {}
+  ConvolveJob(Job& job, const ConvolveOptions& options) : job_(job), options_(options) {
+    report_.recorder = job.recorder();
+  }
 
   void run() {
     job_.at_root([&] { prepare(); });
@@ -77,6 +79,7 @@ class ConvolveJob {
       in_ = read_samples<T>(*source, plan_.is_complex != 0, report_);
     }
     RunReport of_filter;
+    of_filter.recorder = job_.recorder();
     taps_ = read_samples<T>(*filter, plan_.is_complex != 0, of_filter);
     plan_.samples = std::max(in_.real.size(), in_.complex.size()) / plan_.rows;
     plan_.taps = std::max(taps_.real.size(), taps_.complex.size());
@@ -180,10 +183,10 @@ class ConvolveJob {
     double scatter_s = 0;
     double gather_s = 0;
     for (std::uint64_t row = 0; row < plan_.rows; ++row) {
-      clocked(split_s, [&] {
+      clocked(report_, "split", split_s, [&] {
         if (job_.is_root()) cut<Sample>(whole, row, share * filter.step(), blocks, block);
       });
-      clocked(scatter_s,
+      clocked(report_, "scatter", scatter_s,
               [&] { arrivals.comm().template scatter<Sample>(blocks, mine, 0, options_.job.scatter); });
       if (gather) gather->start();
       clocked(compute_s_, [&] {
@@ -191,7 +194,7 @@ class ConvolveJob {
         filter.process(mine, my_blocks, result.data(), arrivals.watch().progress());
         arrivals.watch().compute_ends();
       });
-      clocked(gather_s, [&] {
+      clocked(report_, "gather", gather_s, [&] {
         if (gather) {
           gather->wait();
         } else {

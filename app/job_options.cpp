@@ -65,6 +65,10 @@ void JobOptions::declare_recording(CLI::App& app) {
          "replays) or .json; may be given for each (papfft record --help)")
       ->allow_extra_args(false)
       ->group(kGroup);
+  app.add_option("--timeline", timeline,
+                 "write what each rank did when, waits and messages included, to this .json file, which "
+                 "ui.perfetto.dev and chrome://tracing show")
+      ->group(kGroup);
 }
 
 void JobOptions::declare_common(CLI::App& app) {

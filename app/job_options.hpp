@@ -41,11 +41,12 @@ struct JobOptions {
   bool stats = false;
   std::string json;
   std::vector<std::string> record;
+  std::string timeline;
   ArrivalOptions arrivals;
 
   /// Declares them on a command.
   void declare(CLI::App& app);
-  /// --record alone.
+  /// --record and --timeline alone.
   void declare_recording(CLI::App& app);
   /// Those without the algorithms, --stats, arrivals and recording, for commands that have their own.
   void declare_common(CLI::App& app);

@@ -2,12 +2,15 @@
 #include "app/recording.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <memory>
+#include <algorithm>
+#include <array>
 #include <sstream>
 
 #include "app/bench_common.hpp"
 #include "app/command.hpp"
+#include "app/timeline.hpp"
 #include "app/version.hpp"
 #include "comm/predict/pure/arrival_trace.hpp"
 #include "papfft/recorder.hpp"
@@ -15,6 +18,9 @@
 namespace papfft::app {
 
 namespace {
+
+/// Of a timeline, of all ranks together.
+constexpr std::size_t kMostEvents = std::size_t{1} << 20;
 
 using comm::ArrivalRecording;
 using comm::RecordedArrival;
@@ -73,9 +79,39 @@ void write(const std::string& path, const ArrivalRecording& recording, Job& job)
   write_text(path, as_json ? json(recording, machine).dump(1) + "\n" : csv(recording, machine));
 }
 
+/// Each rank's, at the root.
+std::vector<std::string> hosts(Job& job) {
+  std::array<char, 64> mine{};
+  (void)gethostname(mine.data(), mine.size() - 1);
+  std::vector<std::array<char, 64>> all(job.is_root() ? static_cast<std::size_t>(job.size()) : 0);
+  job.comm().gather<std::array<char, 64>>(std::span(&mine, 1), all, 0, "lin");
+  std::vector<std::string> names;
+  for (const auto& name : all) names.emplace_back(name.data());
+  return names;
+}
+
+void write_timeline_of(Job& job, const comm::Recorder& recorder, const std::string& path) {
+  const comm::Timeline timeline = recorder.collect_timeline(job.comm());
+  const std::vector<std::string> names = hosts(job);
+  job.at_root([&] {
+    const std::uint64_t dropped = timeline.calls.dropped + timeline.dropped_events;
+    if (dropped > 0) {
+      fmt::print(stderr, "papfft: note: {} events are not in {}: it holds at most {}\n", dropped, path,
+                 kMostEvents);
+    }
+    write_timeline(path, timeline, names,
+                   {{"papfft", kVersion},
+                    {"command", command_line()},
+                    {"machine", machine_json(job)},
+                    {"dropped_calls", timeline.calls.dropped},
+                    {"dropped_events", timeline.dropped_events}});
+  });
+}
+
 void check(const JobOptions& options, const Job& job) {
+  check_outputs({options.timeline});
   for (const std::string& path : options.record) check_outputs({path});
-  if (job.size() < 2) {
+  if (job.size() < 2 && !options.record.empty()) {
     throw UsageError(
         "--record: one process alone has nobody to arrive with; what would work: mpirun -n 4 papfft ...");
   }
@@ -84,12 +120,14 @@ void check(const JobOptions& options, const Job& job) {
 }  // namespace
 
 void run_recorded(Job& job, const JobOptions& options, const std::function<void()>& work) {
-  if (options.record.empty()) {
+  if (options.record.empty() && options.timeline.empty()) {
     work();
     return;
   }
   job.at_root([&] { check(options, job); });
-  comm::Recorder recorder(comm::Recorder::kMostCalls / static_cast<std::size_t>(job.size()));
+  const auto ranks = static_cast<std::size_t>(job.size());
+  comm::Recorder recorder(comm::Recorder::kMostCalls / ranks,
+                          options.timeline.empty() ? 0 : std::max<std::size_t>(1, kMostEvents / ranks));
   job.set_recorder(&recorder);
   int code = kOk;
   try {
@@ -98,10 +136,13 @@ void run_recorded(Job& job, const JobOptions& options, const std::function<void(
     if (quit.code != kStopped) throw;
     code = quit.code;  // on request, in good order
   }
-  const ArrivalRecording recording = recorder.collect(job.comm());
-  job.at_root([&] {
-    for (const std::string& path : options.record) write(path, recording, job);
-  });
+  if (!options.record.empty()) {
+    const ArrivalRecording recording = recorder.collect(job.comm());
+    job.at_root([&] {
+      for (const std::string& path : options.record) write(path, recording, job);
+    });
+  }
+  if (!options.timeline.empty()) write_timeline_of(job, recorder, options.timeline);
   if (code != kOk) throw Quit{code};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a job writes about itself: --record.
+// What a job writes about itself: --record and --timeline.
 #pragma once
 #include <functional>
 

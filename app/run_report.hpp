@@ -38,6 +38,7 @@ struct RunReport {
   double shared_work_s = 0;
   double single_process_s = 0;
   std::optional<ArrivalSummary> arrivals;  ///< nothing: there was no session
+  comm::Recorder* recorder = nullptr;      ///< who wants to know of the phases; nullptr: nobody
 
   /// Link speed above which sharing beats one process, by these measurements. Nothing: no link is fast enough.
   [[nodiscard]] std::optional<double> break_even_bytes_per_s() const;
@@ -71,11 +72,19 @@ void clocked(double& sum_s, const Work& work) {
   sum_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// The same, and tells the report's recorder.
+template <typename Work>
+void clocked(const RunReport& report, const char* name, double& sum_s, const Work& work) {
+  const auto start = std::chrono::steady_clock::now();
+  clocked(sum_s, work);
+  if (report.recorder != nullptr) report.recorder->span(name, start, std::chrono::steady_clock::now());
+}
+
 /// Runs `work` and adds its time to the report under `name`.
 template <typename Work>
-void timed(RunReport& report, const std::string& name, Work work) {
+void timed(RunReport& report, const char* name, Work work) {
   double seconds = 0;
-  clocked(seconds, work);
+  clocked(report, name, seconds, work);
   report.phases_s.emplace_back(name, seconds);
 }
 

@@ -8,10 +8,16 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <deque>
+#include <memory>
 
 #include "app/arrivals.hpp"
 #include "app/command.hpp"
+#include "app/io/row_files.hpp"
+#include "app/row_reader.hpp"
 #include "app/sample_job.hpp"
+#include "app/stop_request.hpp"
+#include "comm/exec/farm.hpp"
 
 namespace papfft::app {
 
@@ -35,8 +41,11 @@ struct Plan {
   std::uint64_t samples = 0;
   std::uint64_t frames = 0;
   double rate_hz = 1;
-  std::int64_t is_complex = 0;
+  std::int32_t is_complex = 0;
+  std::int32_t is_endless = 0;  ///< a pipe, whose frames are dealt out and written as they come
 };
+
+constexpr std::size_t kTaskBytes = std::size_t{1} << 18;
 
 template <typename T>
 class SpectrogramJob {
@@ -44,6 +53,7 @@ class SpectrogramJob {
   using Complex = std::complex<T>;
 
   SpectrogramJob(Job& job, const SpectrogramOptions& options) : job_(job), options_(options) {
+    report_.recorder = job.recorder();
     settings_ = {.window = fft::parse_window(options.window),
                  .tukey_alpha = options.alpha,
                  .nperseg = options.nperseg,
@@ -57,7 +67,9 @@ class SpectrogramJob {
     job_.at_root([&] { prepare(); });
     plan_ = job_.from_root(plan_);
     settings_.sample_rate_hz = plan_.rate_hz;
-    if (plan_.is_complex != 0) {
+    if (plan_.is_endless != 0) {
+      plan_.is_complex != 0 ? deal_out<Complex>() : deal_out<T>();
+    } else if (plan_.is_complex != 0) {
       compute<Complex>(in_.complex);
     } else {
       compute<T>(in_.real);
@@ -67,6 +79,7 @@ class SpectrogramJob {
       finish_report(compute_s);
       write();
     });
+    if (const int code = job_.from_root(stopped_); code != kOk) throw Quit{code};
   }
 
  private:
@@ -75,7 +88,7 @@ class SpectrogramJob {
   }
 
   void prepare() {
-    const std::unique_ptr<io::Source> source = open_checked(options_.io, options_.job, job_.size());
+    std::unique_ptr<io::Source> source = open_checked(options_.io, options_.job, job_.size());
     const io::SignalInfo& info = source->info();
     if (info.rows != 1) {
       throw UsageError(
@@ -86,6 +99,11 @@ class SpectrogramJob {
                     : info.sample_rate_hz > 0 ? info.sample_rate_hz
                                               : 1;
     knows_rate_ = options_.rate_hz > 0 || info.sample_rate_hz > 0;
+    if (!info.length && io::RowFiles<T>::can_grow(options_.io.out)) {
+      plan_.is_endless = 1;
+      source_ = std::move(source);
+      return;
+    }
     in_ = read_samples<T>(*source, info.is_complex, report_);
     plan_.samples = info.is_complex ? in_.complex.size() : in_.real.size();
     plan_.frames = framing().frames();
@@ -164,6 +182,84 @@ class SpectrogramJob {
     }
   }
 
+  /// In bounded memory: some frames at a time, to whoever is free, and written in order.
+  template <typename Sample>
+  void deal_out() {
+    fft::Spectrogram<T> spectrogram(settings_, fft::Rigor::tuned);
+    bins_ = plan_.is_complex != 0 ? spectrogram.complex_bins() : spectrogram.real_bins();
+    const std::size_t hop = settings_.nperseg - settings_.noverlap;
+    const std::size_t share =
+        std::max<std::size_t>(1, kTaskBytes / (hop * sizeof(Sample)));  // frames of a task
+    const std::size_t span = (share - 1) * hop + settings_.nperseg;
+
+    const StopRequest stop;
+    std::optional<RowReader<Sample>> reader;
+    std::optional<io::RowFiles<T>> files;
+    if (job_.is_root()) files.emplace(options_.io.out, bins_, std::nullopt, std::nullopt);
+    if (job_.is_root()) reader.emplace(std::move(source_), share * hop, 0);
+    std::vector<Sample> waiting;     // samples of frames that are not complete
+    std::deque<std::size_t> counts;  // frames of the tasks under way
+    bool ended = false;
+    using Feed = comm::Farm::Feed;
+    const auto fill = [&](std::span<std::byte> task) {
+      while (waiting.size() < span && !ended) {
+        if (stop.asked()) return Feed::end;
+        const auto next = reader->next();
+        if (next.state == RowReader<Sample>::State::later) return Feed::later;
+        ended = next.state == RowReader<Sample>::State::end;
+        const std::span<const Sample> more = ended ? reader->left_over() : std::span(next.row, share * hop);
+        waiting.insert(waiting.end(), more.begin(), more.end());
+        plan_.samples += more.size();
+      }
+      const std::size_t frames =
+          std::min(share, fft::Framing{waiting.size(), settings_.nperseg, settings_.noverlap}.frames());
+      if (frames == 0 || stop.asked()) return Feed::end;
+      std::fill(task.begin(), task.end(), std::byte{0});
+      const std::size_t used = std::min(span, waiting.size());
+      std::copy_n(waiting.begin(), used, reinterpret_cast<Sample*>(task.data()));
+      waiting.erase(waiting.begin(),
+                    waiting.begin() + static_cast<std::ptrdiff_t>(std::min(frames * hop, waiting.size())));
+      counts.push_back(frames);
+      return Feed::task;
+    };
+    ArrivalAware arrivals(job_, options_.job, 0);
+    comm::Farm farm(job_.comm(), span * sizeof(Sample), share * bins_ * sizeof(T));
+    (void)farm.run(
+        fill,
+        [&](std::span<const std::byte> task, std::span<std::byte> result) {
+          const auto start = std::chrono::steady_clock::now();
+          arrivals.watch().compute_begins();
+          spectrogram.process(std::span(reinterpret_cast<const Sample*>(task.data()), span), share,
+                              reinterpret_cast<T*>(result.data()));
+          arrivals.watch().compute_ends();
+          compute_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        },
+        [&](std::span<const std::byte> result) {
+          for (std::size_t f = 0; f < counts.front(); ++f) {
+            files->write(reinterpret_cast<const T*>(result.data()) + f * bins_);
+          }
+          plan_.frames += counts.front();
+          counts.pop_front();
+        });
+    report_.phases_s.emplace_back("compute", compute_s_);
+    compute_phase_ = report_.phases_s.size() - 1;
+    job_.at_root([&] {
+      report_.non_finite = reader->non_finite();
+      say_non_finite(report_.non_finite, options_.io.in);
+      if (stop.asked()) stopped_ = stop.exit_code();
+      if (plan_.frames == 0 && !stop.asked()) {
+        throw io::DataError(options_.io.in,
+                            fmt::format("{} samples are shorter than a frame; what would work: --nperseg {}",
+                                        plan_.samples, plan_.samples));
+      }
+      timed(report_, "write", [&] { files->finish(); });
+      if (stop.asked()) {
+        fmt::print(stderr, "papfft: stopped by {} after {} frames; the output holds these\n", stop.name(),
+                   plan_.frames);
+      }
+    });
+  }
+
   void finish_report(double compute_s) {
     report_.command = "spectrogram";
     report_.ranks = job_.size();
@@ -205,9 +301,11 @@ class SpectrogramJob {
   }
 
   void write() {
-    timed(report_, "write", [&] {
-      for (const std::string& path : options_.io.out) write_as(path);
-    });
+    if (plan_.is_endless == 0) {
+      timed(report_, "write", [&] {
+        for (const std::string& path : options_.io.out) write_as(path);
+      });
+    }
     report_.deliver(options_.job);
   }
 
@@ -260,6 +358,8 @@ class SpectrogramJob {
   double compute_s_ = 0;
   Samples<T> in_;
   std::vector<T> values_;
+  std::unique_ptr<io::Source> source_;  // endless
+  int stopped_ = kOk;                   // the exit code, if a signal has ended the job
 };
 
 int run_spectrogram(const SpectrogramOptions& options) {
@@ -308,8 +408,13 @@ void add_spectrogram(CLI::App& app, Action& action) {
       "  mpirun -n 4 papfft spectrogram bell.flac --nperseg 1024 --noverlap 768 --window hann -o bell.npy -o "
       "bell.png\n"
       "  papfft spectrogram iq.sigmf-meta --nperseg 512 -o iq.svg\n"
+      "  cat iq.cf32 | mpirun -n 4 papfft spectrogram - --format cf32_le --nperseg 1024 -o iq.npy\n"
+      "Samples from a pipe may be endless: frames are written to .npy and raw files as they come, in bounded "
+      "memory; "
+      "SIGUSR1, SIGINT and SIGTERM\nend the job in good order.\n"
       "The numbers are those of scipy.signal.spectrogram (transposed: one row per frame).\n"
-      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication.");
+      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 "
+      "stopped by SIGUSR1, 130 by SIGINT, 143 by SIGTERM.");
   command->callback([&action, options] { action = [options] { return run_spectrogram(*options); }; });
 }
 

@@ -11,11 +11,14 @@
 #include "app/arrivals.hpp"
 #include "app/command.hpp"
 #include "app/distributed_output.hpp"
+#include "app/io/row_files.hpp"
+#include "app/row_reader.hpp"
 #include "app/sample_job.hpp"
 #include "app/stop_request.hpp"
 #include "comm/select/select.hpp"
 #include "fft/farm_fft.hpp"
 #include "fft/parallel_fft.hpp"
+#include "fft/sharing_model.hpp"
 #include "fft/stream_fft.hpp"
 
 namespace papfft::app {
@@ -30,6 +33,7 @@ struct TransformOptions {
   bool full = false;
   bool batch = false;
   bool distributed = false;  ///< --leave-distributed
+  bool resume = false;
   std::uint64_t length = 0;
   std::string engine = "auto";
 };
@@ -45,17 +49,23 @@ bool can_overlap(comm::Operation operation, const std::string& name) {
   return choice.algorithm != nullptr && !choice.background && !choice.algorithm->uses_arrival;
 }
 
+constexpr std::uint64_t kUnknownRows = ~std::uint64_t{0};
+
 /// What the root finds out and every rank must know. Without padding: it is sent as bytes.
 struct Plan {
-  std::uint64_t length = 0;  ///< N
-  std::uint64_t rows = 1;
+  std::uint64_t length = 0;      ///< N
+  std::uint64_t rows = 1;        ///< kUnknownRows: known when the input ends
   double rate_hz = 0;            ///< 0: unknown
   std::int64_t matrix = 0;       ///< the result has rows, even if it is one
   std::int32_t real_in = 0;      ///< real samples come in (forward)
   std::int32_t real_out = 0;     ///< real samples go out (inverse)
   std::int32_t split_real = 0;   ///< shared at half the cost; else as complex vectors
   Engine engine = Engine::fftw;  ///< fftw: the root computes alone
+  std::int32_t row_by_row = 0;   ///< a batch is read and written as it is worked on
+  std::int32_t unused = 0;
 };
+
+std::string in_ms(double seconds) { return fmt::format("{:.3g}", seconds * 1e3); }
 
 std::string lengths_that_work(std::uint64_t length, bool real, int ranks) {
   const std::uint64_t unit = static_cast<std::uint64_t>(ranks) * (real ? 2 : 1);
@@ -75,7 +85,9 @@ class TransformJob {
  public:
   using Complex = std::complex<T>;
 
-  TransformJob(Job& job, const TransformOptions& options) : job_(job), options_(options) {}
+  TransformJob(Job& job, const TransformOptions& options) : job_(job), options_(options) {
+    report_.recorder = job.recorder();
+  }
 
   void run() {
     job_.at_root([&] { prepare(); });
@@ -92,7 +104,7 @@ class TransformJob {
       finish_report(compute_s);
       write();
     });
-    if (job_.from_root(stopped_) != 0) throw Quit{kStopped};
+    if (const int code = job_.from_root(stopped_); code != kOk) throw Quit{code};
   }
 
  private:
@@ -101,7 +113,7 @@ class TransformJob {
   [[nodiscard]] std::uint64_t row_out() const { return plan_.real_in != 0 ? bins() : plan_.length; }
 
   void prepare() {
-    const std::unique_ptr<io::Source> source = open_checked(options_.io, options_.job, job_.size());
+    const std::shared_ptr<io::Source> source = open_checked(options_.io, options_.job, job_.size());
     const io::SignalInfo& info = source->info();
     plan_.rate_hz = info.sample_rate_hz;
     plan_.matrix = info.two_dimensional || options_.batch ? 1 : 0;
@@ -110,9 +122,81 @@ class TransformJob {
     }
     plan_.real_in = !options_.inverse && !info.is_complex && !options_.full ? 1 : 0;
     plan_.real_out = options_.inverse && options_.real ? 1 : 0;
+    if (options_.batch && info.rows == 1 && options_.length > 0 && info.length != 0 &&
+        io::RowFiles<T>::can_grow(options_.io.out) && !needs_turns()) {
+      plan_.row_by_row = 1;
+      plan_.length = options_.length;
+      plan_.rows = kUnknownRows;
+      if (const auto total = source->sample_count()) plan_.rows = whole_rows(*total, source->name());
+      choose_engine(source->name());
+      open_rows(source);
+      return;
+    }
+    if (options_.resume) {
+      throw UsageError(
+          "--resume is for --batch with --length, engine stream, farm or fftw, and outputs .npy or raw");
+    }
     in_ = read_samples<T>(*source, plan_.real_in == 0, report_);
     shape_rows(info.rows, source->name());
     choose_engine(source->name());
+  }
+
+  /// Named algorithms or the engine want one vector after another.
+  [[nodiscard]] bool needs_turns() const {
+    return options_.distributed || options_.engine == "dif" ||
+           (options_.engine == "auto" && job_.size() > 1 &&
+            !(can_overlap(comm::Operation::scatter, options_.job.scatter) &&
+              can_overlap(comm::Operation::gather, options_.job.gather)));
+  }
+
+  /// How many vectors a batch is. @throws UsageError  there is a rest
+  [[nodiscard]] std::uint64_t whole_rows(std::uint64_t total, const std::string& name) const {
+    if (total % row_in() == 0) return total / row_in();
+    throw UsageError(fmt::format("{}: {} samples are {} vectors of {} and {} more; a --length that works: {}",
+                                 name, total, total / row_in(), row_in(), total % row_in(),
+                                 std::gcd(total, row_in())));
+  }
+
+  /// Everything that the numbers of a batch depend on, to be compared when it is resumed.
+  [[nodiscard]] std::string journal() const {
+    const nlohmann::ordered_json text = {
+        {"papfft", "transform --batch"},
+        {"input", options_.io.in},
+        {"vectors",
+         plan_.rows == kUnknownRows ? nlohmann::ordered_json() : nlohmann::ordered_json(plan_.rows)},
+        {"length", plan_.length},
+        {"format", options_.io.raw_type},
+        {"channel", options_.io.channel ? static_cast<int>(*options_.io.channel) : -1},
+        {"precision", options_.io.precision},
+        {"inverse", options_.inverse},
+        {"real", options_.real},
+        {"full", options_.full},
+        {"ranks", job_.size()},
+        {"engine", kEngines[static_cast<int>(plan_.engine)]}};
+    return text.dump(2) + "\n";
+  }
+
+  void open_rows(std::shared_ptr<io::Source> source) {
+    const std::optional<std::uint64_t> rows =
+        plan_.rows == kUnknownRows ? std::nullopt : std::optional(plan_.rows);
+    const std::optional<std::string> kept = options_.resume ? std::optional(journal()) : std::nullopt;
+    const auto open_files = [&]<typename Sample>(std::unique_ptr<io::RowFiles<Sample>>& files) {
+      files = std::make_unique<io::RowFiles<Sample>>(options_.io.out, row_out(), rows, kept);
+      given_ = done_ = files->rows_before();
+    };
+    if (plan_.real_out != 0) {
+      open_files(real_files_);
+    } else {
+      open_files(complex_files_);
+    }
+    if (done_ > 0 && !options_.job.quiet) {
+      fmt::print(stderr, "papfft: note: {} vectors are there already\n", done_);
+    }
+    if (plan_.real_in != 0) {
+      real_rows_ = std::make_unique<RowReader<T>>(std::move(source), row_in(), given_);
+    } else {
+      complex_rows_ = std::make_unique<RowReader<Complex>>(std::move(source), row_in(), given_);
+    }
   }
 
   /// Cuts or pads the rows to the asked length.
@@ -127,13 +211,7 @@ class TransformJob {
       if (rows > 1)
         throw UsageError(name + ": --batch cuts one vector into many, and this file has rows of its own");
       if (options_.length == 0) throw UsageError("--batch needs --length: how long each vector is");
-      if (total % row_in() != 0) {
-        const std::uint64_t whole = total / row_in();
-        throw UsageError(
-            fmt::format("{}: {} samples are {} vectors of {} and {} more; a --length that works: {}", name,
-                        total, whole, row_in(), total % row_in(), std::gcd(total, row_in())));
-      }
-      rows = total / row_in();
+      rows = whole_rows(total, name);
       have = row_in();
     }
     plan_.rows = rows;
@@ -160,9 +238,9 @@ class TransformJob {
     const bool real = plan_.real_in != 0 || plan_.real_out != 0;
     const bool real_split = real && fft::can_share(plan_.length, true, job_.size());
     const bool can_split = real_split || fft::can_share(plan_.length, false, job_.size());
-    const auto use = [this](Engine engine, const char* why) {
+    const auto use = [this](Engine engine, std::string why) {
       plan_.engine = engine;
-      why_ = why;
+      why_ = std::move(why);
     };
     const std::string& asked = options_.engine;
     if (options_.distributed) {
@@ -172,13 +250,20 @@ class TransformJob {
       use(static_cast<Engine>(found - std::begin(kEngines)), "as asked");
     } else if (job_.size() == 1) {
       use(Engine::fftw, "there is one rank alone");
-    } else if (plan_.rows == 1) {
+    } else if (plan_.rows == 1 && plan_.row_by_row == 0) {
       use(Engine::dif, "there is one vector");
     } else if (!can_split) {
       use(Engine::farm, "the ranks do not divide the length");
     } else if (can_overlap(comm::Operation::scatter, options_.job.scatter) &&
                can_overlap(comm::Operation::gather, options_.job.gather)) {
-      use(Engine::stream, "there are several vectors");
+      const fft::SharedWork work = shared_work(real);
+      const fft::SharingEstimate model = fft::estimate_sharing(work);
+      const bool farm = fft::farm_is_better(work, model);
+      use(farm ? Engine::farm : Engine::stream,
+          fmt::format(
+              "there are {} vectors; model: {} ms per vector by stream, {} by farm, {} by one process alone",
+              plan_.rows == kUnknownRows ? "many" : "several", in_ms(model.stream_s), in_ms(model.farm_s),
+              in_ms(model.alone_s)));
     } else {
       use(Engine::dif, "the named algorithms need one call after another");
     }
@@ -190,6 +275,16 @@ class TransformJob {
                     plan_.length, job_.size(), lengths_that_work(plan_.length, real, job_.size())));
   }
 
+  [[nodiscard]] fft::SharedWork shared_work(bool real) const {
+    const bool one_host = job_.comm().ranks_on_host() == job_.size();
+    return {.length = plan_.length,
+            .vectors = plan_.rows == kUnknownRows ? 0 : plan_.rows,
+            .real = real,
+            .sample_bytes = sizeof(T),
+            .ranks = job_.size(),
+            .link = one_host ? fft::memory_link() : job_.comm().options().link};
+  }
+
   void transform() {
     if (options_.distributed) {
       Progress progress = options_.job.make_progress(job_.is_root(), "transform");
@@ -197,11 +292,16 @@ class TransformJob {
       return;
     }
     if (job_.is_root()) {
+      const std::uint64_t rows = plan_.row_by_row != 0 ? 1 : plan_.rows;
       if (plan_.real_out != 0) {
-        out_.real.resize(plan_.rows * row_out());
+        out_.real.resize(rows * row_out());
       } else {
-        out_.complex.resize(plan_.rows * row_out());
+        out_.complex.resize(rows * row_out());
       }
+    }
+    std::optional<StopRequest> stop;
+    if (plan_.row_by_row != 0 || plan_.engine == Engine::stream || plan_.engine == Engine::farm) {
+      stop_ = &stop.emplace();
     }
     Progress progress = options_.job.make_progress(job_.is_root(), "transform");
     const bool overlaps = plan_.engine == Engine::stream;
@@ -331,53 +431,132 @@ class TransformJob {
     });
   }
 
-  /// Many vectors, several under way. SIGUSR1 ends it after those.
+  /// Many vectors, several under way. A signal ends it after those.
   template <typename Stream>
   void overlapped(Progress& progress, ArrivalAware& arrivals, bool real) {
-    const StopRequest stop;
     Stream stream(arrivals.comm(), shared_plan(real));
     stream.observe(&arrivals.watch());
-    std::uint64_t given = 0;
-    std::uint64_t done = 0;
-    const auto run = [&]<typename In, typename Out>(auto in_of, auto take) {
-      stream.run(typename fft::StreamFft<T>::template Source<In>([&]() -> fft::Offer<In> {
-                   if (given == plan_.rows || stop.asked()) return fft::Offer<In>::end();
-                   return fft::Offer<In>::of(in_of(given++));
-                 }),
-                 typename fft::StreamFft<T>::template Sink<Out>([&](const Out* result) {
-                   take(done++, result);
-                   progress.show(done, plan_.rows);
-                 }));
+    const auto run = [&]<typename In, typename Out>(auto source, auto sink) {
+      stream.run(typename fft::StreamFft<T>::template Source<In>(source),
+                 typename fft::StreamFft<T>::template Sink<Out>(sink));
     };
     if (real && plan_.real_out != 0) {
-      run.template operator()<Complex, T>(
-          [&](std::uint64_t row) { return at(in_.complex, row * row_in()); },
-          [&](std::uint64_t row, const T* x) { std::copy_n(x, row_out(), at(out_.real, row * row_out())); });
+      run.template operator()<Complex, T>([&] { return next_row<Complex>(); },
+                                          [&](const T* x) { take_row(x, progress); });
     } else if (real) {
-      run.template operator()<T, Complex>([&](std::uint64_t row) { return at(in_.real, row * row_in()); },
-                                          [&](std::uint64_t row, const Complex* x) {
-                                            std::copy_n(x, row_out(), at(out_.complex, row * row_out()));
-                                          });
+      run.template operator()<T, Complex>([&] { return next_row<T>(); },
+                                          [&](const Complex* x) { take_row(x, progress); });
     } else {
       std::vector<Complex> in(job_.is_root() ? plan_.length : 0);
-      run.template operator()<Complex, Complex>(
-          [&](std::uint64_t row) { return complex_row(row, in); },
-          [&](std::uint64_t row, const Complex* x) { take_complex(row, x); });
+      std::vector<T> out(job_.is_root() && plan_.real_out != 0 ? plan_.length : 0);
+      run.template operator()<Complex, Complex>([&] { return next_as_complex(in); },
+                                                [&](const Complex* x) {
+                                                  if (plan_.real_out == 0) return take_row(x, progress);
+                                                  std::transform(x, x + plan_.length, out.begin(),
+                                                                 [](const Complex& z) { return z.real(); });
+                                                  take_row(out.data(), progress);
+                                                });
     }
     times_ = stream.times();
-    if (job_.is_root() && done < plan_.rows) stop_at(done);
+    if (job_.is_root()) end_rows();
   }
 
-  void stop_at(std::uint64_t rows) {
-    fmt::print(stderr, "papfft: stopped by SIGUSR1 after {} of {} vectors; the output holds these\n", rows,
-               plan_.rows);
-    plan_.rows = rows;
-    if (plan_.real_out != 0) {
-      out_.real.resize(rows * row_out());
-    } else {
-      out_.complex.resize(rows * row_out());
+  /// At the root: the next row of the input, be it in memory or read now.
+  /// @param patient  never says `later`
+  template <typename Sample>
+  fft::Offer<Sample> next_row(bool patient = false) {
+    using Offer = fft::Offer<Sample>;
+    if (stop_->asked()) return Offer::end();
+    if (plan_.row_by_row == 0) {
+      if (given_ == plan_.rows) return Offer::end();
+      return Offer::of(at(samples_of<Sample>(in_), given_++ * row_in()));
     }
-    stopped_ = 1;
+    const auto next = rows_of<Sample>().next(patient);
+    if (next.state == RowReader<Sample>::State::later) return Offer::later();
+    if (next.state == RowReader<Sample>::State::end) return Offer::end();
+    ++given_;
+    if (samples_of<Sample>(in_).empty()) samples_of<Sample>(in_).assign(next.row, next.row + row_in());
+    return Offer::of(next.row);
+  }
+
+  fft::Offer<Complex> next_as_complex(std::vector<Complex>& room) {
+    const auto convert = [&](const auto& offer) {
+      using Offer = fft::Offer<Complex>;
+      if (offer.vector == nullptr) return Offer{static_cast<typename Offer::Kind>(offer.kind), nullptr};
+      return Offer::of(as_complex(offer.vector, room));
+    };
+    return plan_.real_in != 0 ? convert(next_row<T>()) : convert(next_row<Complex>());
+  }
+
+  template <typename Sample>
+  void take_row(const Sample* row, Progress& progress) {
+    if (plan_.row_by_row != 0) {
+      files_of<Sample>().write(row);
+    } else {
+      std::copy_n(row, row_out(), at(samples_of<Sample>(out_), done_ * row_out()));
+    }
+    ++done_;
+    progress.show(done_, plan_.rows == kUnknownRows ? 0 : plan_.rows);
+  }
+
+  /// At the root, when no more rows will be done.
+  void end_rows() {
+    const bool unknown = plan_.rows == kUnknownRows;
+    if (stop_->asked() && done_ != plan_.rows) {
+      stopped_ = stop_->exit_code();
+      fmt::print(stderr, "papfft: stopped by {} after {}{} vectors; {}\n", stop_->name(), done_,
+                 unknown ? "" : fmt::format(" of {}", plan_.rows),
+                 options_.resume ? "--resume goes on from there" : "the output holds these");
+    }
+    plan_.rows = done_;
+    if (plan_.row_by_row == 0) {
+      (plan_.real_out != 0 ? resize(out_.real) : resize(out_.complex));
+      return;
+    }
+    std::uint64_t left_over = 0;
+    if (real_rows_) {
+      report_.non_finite = real_rows_->non_finite();
+      left_over = real_rows_->left_over().size();
+    } else {
+      report_.non_finite = complex_rows_->non_finite();
+      left_over = complex_rows_->left_over().size();
+    }
+    say_non_finite(report_.non_finite, options_.io.in);
+    if (left_over > 0) {
+      fmt::print(stderr, "papfft: note: the last {} samples of {} are no whole vector, and were left out\n",
+                 left_over, options_.io.in);
+    }
+    if (done_ == 0 && stopped_ == kOk) throw io::DataError(options_.io.in, "holds no whole vector");
+  }
+
+  template <typename Sample>
+  void resize(std::vector<Sample>& rows) {
+    rows.resize(plan_.rows * row_out());
+  }
+
+  template <typename Sample>
+  static auto& samples_of(Samples<T>& samples) {
+    if constexpr (std::is_same_v<Sample, T>) {
+      return samples.real;
+    } else {
+      return samples.complex;
+    }
+  }
+  template <typename Sample>
+  RowReader<Sample>& rows_of() {
+    if constexpr (std::is_same_v<Sample, T>) {
+      return *real_rows_;
+    } else {
+      return *complex_rows_;
+    }
+  }
+  template <typename Sample>
+  io::RowFiles<Sample>& files_of() {
+    if constexpr (std::is_same_v<Sample, T>) {
+      return *real_files_;
+    } else {
+      return *complex_files_;
+    }
   }
 
   void make_room_for_one() {
@@ -412,15 +591,20 @@ class TransformJob {
 
   /// At the root. @param room  for what must be made complex
   const Complex* complex_row(std::uint64_t row, std::vector<Complex>& room) {
-    if (plan_.real_in == 0 && plan_.real_out == 0) return in_.complex.data() + row * row_in();
-    if (plan_.real_in != 0) {
-      std::copy_n(in_.real.data() + row * row_in(), plan_.length, room.begin());
-      return room.data();
-    }
+    return plan_.real_in != 0 ? as_complex(in_.real.data() + row * row_in(), room)
+                              : as_complex(in_.complex.data() + row * row_in(), room);
+  }
+
+  const Complex* as_complex(const T* samples, std::vector<Complex>& room) {
+    std::copy_n(samples, plan_.length, room.begin());
+    return room.data();
+  }
+
+  const Complex* as_complex(const Complex* row, std::vector<Complex>& room) {
+    if (plan_.real_out == 0) return row;
     // The other half of the spectrum is the conjugate of this one.
-    const Complex* half = in_.complex.data() + row * row_in();
-    std::copy_n(half, bins(), room.begin());
-    for (std::uint64_t k = bins(); k < plan_.length; ++k) room[k] = std::conj(half[plan_.length - k]);
+    std::copy_n(row, bins(), room.begin());
+    for (std::uint64_t k = bins(); k < plan_.length; ++k) room[k] = std::conj(row[plan_.length - k]);
     room[0] = room[0].real();
     if (plan_.length % 2 == 0) room[bins() - 1] = room[bins() - 1].real();
     return room.data();
@@ -439,13 +623,36 @@ class TransformJob {
   void compute_alone(Progress& progress, ComputeWatch& watch) {
     timed(report_, "compute", [&] {
       const auto one = one_process();
-      for (std::uint64_t row = 0; row < plan_.rows; ++row) {
+      const auto row_of = [&](std::uint64_t row) {
         watch.compute_begins();
         one(row);
         watch.compute_ends();
+      };
+      if (plan_.row_by_row != 0) {
+        plan_.real_in != 0 ? alone_row_by_row<T>(row_of, progress)
+                           : alone_row_by_row<Complex>(row_of, progress);
+        return;
+      }
+      for (std::uint64_t row = 0; row < plan_.rows; ++row) {
+        row_of(row);
         progress.show(row + 1, plan_.rows);
       }
     });
+  }
+
+  /// In and out of the place of a first row.
+  template <typename In, typename Work>
+  void alone_row_by_row(const Work& work, Progress& progress) {
+    samples_of<In>(in_).resize(row_in());
+    while (true) {
+      const fft::Offer<In> offer = next_row<In>(true);
+      if (offer.vector == nullptr) break;
+      std::copy_n(offer.vector, row_in(), samples_of<In>(in_).begin());
+      work(0);
+      plan_.real_out != 0 ? take_row<T>(out_.real.data(), progress)
+                          : take_row<Complex>(out_.complex.data(), progress);
+    }
+    end_rows();
   }
 
   std::function<void(std::uint64_t)> one_process() {
@@ -522,6 +729,7 @@ class TransformJob {
       // Into the result's place: the same numbers come out again, but for rounding, so they are kept aside.
       const Samples<T> kept = out_;
       if (options_.distributed) make_room_for_one();
+      if (plan_.row_by_row != 0 && in_.real.empty() && in_.complex.empty()) return;
       const auto one = one_process();
       report_.single_process_s = least_seconds([&] { one(0); }) * static_cast<double>(plan_.rows);
       out_ = kept;
@@ -530,6 +738,7 @@ class TransformJob {
 
   void write() {
     timed(report_, "write", [&] {
+      if (plan_.row_by_row != 0) return write_rows();
       for (const std::string& path : options_.io.out) {
         if (plan_.real_out != 0) {
           write_as<T>(path, out_.real);
@@ -539,6 +748,17 @@ class TransformJob {
       }
     });
     report_.deliver(options_.job);
+  }
+
+  void write_rows() {
+    const auto finish = [&](auto& files) {
+      if (stopped_ != kOk && options_.resume) {
+        files.flush();
+      } else {
+        files.finish();
+      }
+    };
+    real_files_ ? finish(*real_files_) : finish(*complex_files_);
   }
 
   [[nodiscard]] std::vector<double> axis() const {
@@ -601,13 +821,21 @@ class TransformJob {
   const TransformOptions& options_;
   Plan plan_;
   RunReport report_;
-  const char* why_ = "";  // this engine
-  std::int32_t stopped_ = 0;
+  std::string why_;    // this engine
+  int stopped_ = kOk;  // the exit code, if a signal has ended the job
   fft::PhaseTimes times_;
   std::vector<Complex> kept_;  ///< with --leave-distributed: this rank's blocks of all rows
   fft::Engine local_engine_ = fft::Engine::fftw;
+  // Everything, or, row by row, one row for comparisons.
   Samples<T> in_;
   Samples<T> out_;
+  std::uint64_t given_ = 0;  // rows
+  std::uint64_t done_ = 0;
+  const StopRequest* stop_ = nullptr;
+  std::unique_ptr<RowReader<T>> real_rows_;
+  std::unique_ptr<RowReader<Complex>> complex_rows_;
+  std::unique_ptr<io::RowFiles<T>> real_files_;
+  std::unique_ptr<io::RowFiles<Complex>> complex_files_;
 };
 
 void check_distributed(const TransformOptions& options) {
@@ -650,8 +878,13 @@ void add_transform(CLI::App& app, Action& action) {
                     "all N bins of real samples, instead of the N/2+1 that determine them");
   command->add_option("--length", options->length, "cut or zero-pad each vector to N samples")
       ->check(CLI::PositiveNumber);
-  command->add_flag("--batch", options->batch,
-                    "the input is many vectors of --length N samples, one after another");
+  command->add_flag(
+      "--batch", options->batch,
+      "the input is many vectors of --length N samples, one after another, read and written as they "
+      "are worked on: it may be endless");
+  command->add_flag(
+      "--resume", options->resume,
+      "a batch that was stopped goes on where it was: what is done is kept in OUT.partial, with OUT.journal");
   command->add_flag(
       "--leave-distributed", options->distributed,
       "results stay with the ranks: of OUT.npy, rank r of P writes elements r, r+P, r+2P, ... to "
@@ -674,10 +907,12 @@ void add_transform(CLI::App& app, Action& action) {
       "  papfft transform spectrum.npy --inverse --real -o samples.npy\n"
       "  mpirun -n 4 papfft transform iq.npy --leave-distributed -o spectrum.npy\n"
       "Real samples give the N/2+1 bins of numpy.fft.rfft, complex ones the N bins of numpy.fft.fft.\n"
-      "SIGUSR1 stops engines stream and farm: the vectors under way are finished and written.\n"
+      "Batches over TCP: mpirun --mca btl_tcp_sndbuf 262144 keeps the way back from waiting behind the way "
+      "out.\n"
+      "SIGUSR1, SIGINT and SIGTERM stop a batch in good order: the vectors under way are finished and "
+      "written.\n"
       "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 stopped "
-      "by "
-      "SIGUSR1.");
+      "by SIGUSR1, 130 by SIGINT, 143 by SIGTERM.");
   command->callback([&action, options] { action = [options] { return run_transform(*options); }; });
 }
 

@@ -185,12 +185,12 @@ void WelchRun<T>::through_root(fft::Welch<Sample>& welch, ArrivalAware& arrivals
   std::vector<Sample> mine;
   while (plan_.frames == 0 || frames_done_ < plan_.frames) {
     std::uint64_t batch = 0;
-    job_.at_root([&] { clocked(read_s_, [&] { batch = read_batch(window); }); });
+    job_.at_root([&] { clocked(report_, "read", read_s_, [&] { batch = read_batch(window); }); });
     batch = job_.from_root(batch);
     if (batch == 0) break;
     const std::uint64_t block = channels() * framing().samples_spanned(0, share(batch));
     mine.resize(block);
-    clocked(scatter_s_, [&] {
+    clocked(report_, "scatter", scatter_s_, [&] {
       if (job_.is_root()) cut(window, batch, blocks);
       arrivals.comm().template scatter<Sample>(blocks, mine, 0, options_.job.scatter);
     });
@@ -219,7 +219,7 @@ void WelchRun<T>::each_its_own(fft::Welch<Sample>& welch, ComputeWatch& watch, P
       const Part my_part = part(batch, job_.rank());
       const std::uint64_t first = frames_done_ + my_part.first;
       const std::uint64_t length = cut.samples_spanned(0, my_part.frames);
-      clocked(read_s_, [&] {
+      clocked(report_, "read", read_s_, [&] {
         mine.resize(channels() * length);
         for (std::size_t c = 0; c < channels() && length > 0; ++c) {
           const auto row = std::span(mine).subspan(c * length, length);
@@ -295,7 +295,7 @@ template <typename Sample>
 void WelchRun<T>::collect(const fft::Welch<Sample>& welch, ArrivalAware& arrivals) {
   std::vector<fft::OrderFreeSum> mine;
   std::vector<fft::OrderFreeSum> all;
-  clocked(reduce_s_, [&] {
+  clocked(report_, "reduce", reduce_s_, [&] {
     for (const double sum : welch.sums()) mine.push_back(fft::OrderFreeSum::of(sum));
     if (job_.is_root()) all.resize(mine.size());
     arrivals.comm().template reduce<fft::OrderFreeSum>(mine, all, std::plus<>(), 0, options_.job.reduce);

@@ -51,7 +51,9 @@ class WelchRun {
  public:
   /// @param pairs  also the cross power of each pair of channels
   WelchRun(Job& job, const WelchOptions& options, bool pairs)
-      : job_(job), options_(options), with_pairs_(pairs) {}
+      : job_(job), options_(options), with_pairs_(pairs) {
+    report_.recorder = job.recorder();
+  }
 
   /// Collective. @throws Quit, and what the collectives throw
   void compute();

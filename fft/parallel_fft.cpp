@@ -21,11 +21,11 @@ void ParallelFft<T>::run(const In* in, Out* out) {
   const std::span<Complex> block(block_.data(), block_length());
   const std::span<Complex> whole(whole_.data(), whole_.size());
   if (root) {
-    const Timer timer(times_.split_s);
+    const Timer timer(times_.split_s, observer_, "split");
     transform_.split(in, transform_.blocks_of(whole_.data()));
   }
   {
-    const Timer timer(times_.scatter_s);
+    const Timer timer(times_.scatter_s, observer_, "scatter");
     comm_.scatter<Complex>(whole, block, 0, plan_.scatter);
     times_.bytes_scattered += moved_bytes;
   }
@@ -34,13 +34,13 @@ void ParallelFft<T>::run(const In* in, Out* out) {
     transform_.compute(block.data(), block.data(), observer_);
   }
   {
-    const Timer timer(times_.gather_s);
+    const Timer timer(times_.gather_s, observer_, "gather");
     comm_.gather<Complex>(block, whole, 0, plan_.gather);
     times_.bytes_gathered += moved_bytes;
     if (observer_ != nullptr) observer_->gather_ends();
   }
   if (root) {
-    const Timer timer(times_.assemble_s);
+    const Timer timer(times_.assemble_s, observer_, "assemble");
     transform_.assemble(transform_.template blocks_of<const Complex*>(whole_.data()), out);
   }
 }

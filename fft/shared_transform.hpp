@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <chrono>
 #include <complex>
 #include <cstddef>
 #include <optional>
@@ -38,6 +39,8 @@ class ParallelObserver {
   /// The gather comes next.
   virtual void compute_ends() = 0;
   virtual void gather_ends() = 0;
+  /// Anything but computing, such as "split" at the root, that began then.
+  virtual void phase_ends(const char* /*name*/, std::chrono::steady_clock::time_point /*begin*/) noexcept {}
 };
 
 /// Whether so many ranks can share the transform: ranks divide `length` (twice the ranks, if real).

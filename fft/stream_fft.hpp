@@ -33,21 +33,26 @@ struct Offer {
 ///             own 1, assemble 0 | receive 1 ........ | own 2, assemble 1 | receive 2 ...
 ///     others  receive 2 ...... | compute 1 | send 1 ...... | compute 2 | ...
 ///
-/// At most `depth` vectors are between split and assemble: when a rank falls behind, the source is not asked until the
-/// oldest is back. Memory at the root: 2 depth vectors of blocks; elsewhere: depth blocks. Of those, two at a time are on their
-/// way out, so that an older vector is not held up by newer ones; the rest makes up for ranks that are late now and then.
+/// Short vectors travel several together, as the network is idle between messages that are too short.
+///
+/// At most `depth` such groups of vectors are between split and assemble: when a rank falls behind, the source is not asked
+/// until the oldest is back. Of those, few are on their way at a time, so that an older vector is not held up by newer ones;
+/// the rest makes up for ranks that are late now and then. Memory at the root: 2 depth groups; elsewhere: depth blocks of one.
 ///
 /// Messages move while ranks compute if the collectives are a Session's with a background thread. A small broadcast before
-/// each vector tells the others whether there is one: the root need not know how many will come.
+/// each group tells the others how many vectors it has: the root need not know how many will come.
 template <typename T>
 class StreamFft {
  public:
   using Complex = std::complex<T>;
   static constexpr int kDepth = 6;
+  static constexpr std::size_t kMessageBytes = std::size_t{1} << 18;
 
   /// Not collective. @param comm  must outlive this object; rank 0 is the root. @param depth  2 or more
+  /// @param message_bytes  wanted, of short vectors together; alike on all ranks
   /// @throws std::invalid_argument  unless can_share(); a depth that makes no sense
-  StreamFft(comm::Collectives& comm, const ParallelPlan& plan, int depth = kDepth);
+  StreamFft(comm::Collectives& comm, const ParallelPlan& plan, int depth = kDepth,
+            std::size_t message_bytes = kMessageBytes);
 
   /// Asked at the root whenever there is room, until it offers the end.
   template <typename In>
@@ -69,10 +74,15 @@ class StreamFft {
   /// scatter_s and gather_s are the time in which this rank had to wait for blocks to come and, at the root, to come back.
   [[nodiscard]] const PhaseTimes& times() const { return times_; }
 
+  /// So many vectors travel together.
+  [[nodiscard]] std::size_t vectors_per_group() const { return group_; }
+
  private:
-  struct Slot {           // of one vector in flight
-    Buffer<Complex> in;   // root: P blocks, else this rank's, transformed in place
-    Buffer<Complex> out;  // root: P blocks
+  struct Slot {               // of one group in flight
+    Buffer<Complex> own;      // this rank's blocks, transformed in place
+    Buffer<Complex> out;      // root: all ranks' blocks on their way out; its own lie in `own`
+    Buffer<Complex> back;     // root: the same on their way back
+    std::uint64_t count = 0;  // vectors
     comm::Pending scatter;
     comm::Pending gather;
   };
@@ -84,24 +94,33 @@ class StreamFft {
   template <typename In>
   bool feed(const Source<In>& source);
   [[nodiscard]] bool may_feed() const;
+  template <typename Pointer>
+  [[nodiscard]] std::vector<Pointer> blocks(Pointer own, Pointer others, std::size_t index) const;
   void announce(std::int64_t word);
   void start_scatter(Slot& slot);
   void start_gather(Slot& slot);
   void compute(Slot& slot);
   [[nodiscard]] std::uint64_t moved_bytes() const;
-  [[nodiscard]] Slot& slot(std::uint64_t vector) { return slots_[vector % slots_.size()]; }
+  [[nodiscard]] bool has_room() const { return started_ - done_ < slots_.size(); }
+  /// Elsewhere than at the root: a word has come that can be acted upon.
+  [[nodiscard]] bool may_listen() const { return !ended_ && word_sent_.done() && (word_ <= 0 || has_room()); }
+  [[nodiscard]] Slot& slot(std::uint64_t group) { return slots_[group % slots_.size()]; }
 
   comm::Collectives& comm_;
   ParallelPlan plan_;
   SharedTransform<T> transform_;
+  std::size_t group_;   // vectors in a group
+  std::size_t stride_;  // from one vector's block of a rank to the next one's
   std::vector<Slot> slots_;
   std::int64_t word_ = 0;  // of the broadcast under way
   comm::Pending word_sent_;
   std::chrono::steady_clock::time_point last_word_;
-  std::uint64_t started_ = 0;
+  std::uint64_t started_ = 0;  // groups
   std::uint64_t computed_ = 0;
   std::uint64_t done_ = 0;
-  bool ended_ = false;
+  std::uint64_t vectors_ = 0;  // done
+  bool source_ended_ = false;
+  bool ended_ = false;  // and the others know
   bool quiet_ = false;  // the source had nothing when it was asked last
   PhaseTimes times_;
   ParallelObserver* observer_ = nullptr;

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "fft/shared_transform.hpp"
+
 namespace papfft::fft {
 
 /// Where the time of a parallel transform went, on this rank, summed over its vectors.
@@ -16,16 +18,23 @@ struct PhaseTimes {
   std::uint64_t bytes_gathered = 0;   ///< over links: what the root receives
 };
 
-/// Adds the time of its own life to a sum.
+/// Adds the time of its own life to a sum, and tells an observer of it.
 class Timer {
  public:
-  explicit Timer(double& sum_s) : sum_s_(sum_s) {}
-  ~Timer() { sum_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  /// @param observer  nullptr: nobody. @param phase  its name for the observer
+  explicit Timer(double& sum_s, ParallelObserver* observer = nullptr, const char* phase = "")
+      : sum_s_(sum_s), observer_(observer), phase_(phase) {}
+  ~Timer() {
+    sum_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    if (observer_ != nullptr) observer_->phase_ends(phase_, start_);
+  }
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
  private:
   double& sum_s_;
+  ParallelObserver* observer_;
+  const char* phase_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

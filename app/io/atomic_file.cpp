@@ -114,6 +114,15 @@ void AtomicFile::create_temporary(Temporary kind) {
   target_ = resolved(path_).string();
   temporary_ = &claim_slot(path_);
   // A file without a name leaves nothing behind even when the process is killed. Not every file system has them.
+  if (kind == Temporary::kept) {  // never armed: signal handlers leave it alone, too
+    const auto formatted =
+        fmt::format_to_n(temporary_->path.data(), temporary_->path.size() - 1, "{}.partial", target_);
+    if (formatted.size >= temporary_->path.size()) fail(ENAMETOOLONG);
+    *formatted.out = '\0';
+    fd_ = FileDescriptor(::open(temporary_->path.data(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+    if (fd_.get() >= 0 && ::lseek(fd_.get(), 0, SEEK_END) < 0) fail(errno);
+    return;
+  }
   const std::string folder = std::filesystem::path(target_).parent_path().string();
   if (kind == Temporary::nameless_if_possible && ::access("/proc/self/fd", X_OK) == 0) {
     fd_ = FileDescriptor(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
@@ -172,6 +181,28 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
     if (written == 0) fail(EIO);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
+}
+
+void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (is_direct()) fail(ESPIPE);
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) fail(written < 0 ? errno : EIO);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+}
+
+std::uint64_t AtomicFile::size() const {
+  struct stat status {};
+  if (::fstat(fd_.get(), &status) != 0) fail(errno);
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+void AtomicFile::truncate(std::uint64_t size) {
+  if (::ftruncate(fd_.get(), static_cast<off_t>(size)) != 0) fail(errno);
+  if (::lseek(fd_.get(), 0, SEEK_END) < 0) fail(errno);
 }
 
 void AtomicFile::commit() {

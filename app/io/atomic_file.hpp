@@ -23,7 +23,8 @@ struct PendingTemporary;
 /// unlink_pending_temporaries(). SIGPIPE and SIGXFSZ must be ignored for a closed pipe or a size limit to become an OutputError.
 class AtomicFile {
  public:
-  enum class Temporary : std::uint8_t { nameless_if_possible, named };
+  /// kept: grows under PATH.partial, which stays where it is without a commit(), and is gone on with when it is there.
+  enum class Temporary : std::uint8_t { nameless_if_possible, named, kept };
   /// @throws OutputError when the file cannot be created.
   explicit AtomicFile(const std::string& path, Temporary temporary = Temporary::nameless_if_possible);
   ~AtomicFile();
@@ -33,6 +34,13 @@ class AtomicFile {
   /// Unbuffered: hand over large pieces. @throws OutputError when any byte could not be written (disk full, closed pipe).
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+  /// Over what was written before. @throws OutputError  also if written directly
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  [[nodiscard]] std::uint64_t size() const;
+  /// What comes next is written from there on.
+  void truncate(std::uint64_t size);
+  /// A pipe, a device or standard output: what was written stays written.
+  [[nodiscard]] bool is_direct() const { return target_.empty(); }
   /// Makes the file appear, on the disk. Nothing may be written after. @throws OutputError, the old file left as it was.
   void commit();
 

@@ -173,6 +173,7 @@ void Collectives::Impl::run(const PlannedCall& plan, std::span<const std::byte> 
   Layout where = layout(plan, mine.shape, send, recv);
   Execution execution(std::move(mine), std::move(where), transport, instance_of(calls++, CallKind::plain),
                       window, reducer, &credits);
+  execution.observe(observer);
   execution.arrive();
   finish(execution, plan.signature);
 }
@@ -259,7 +260,8 @@ void Collectives::call(const CallArguments& arguments) {
 void Collectives::observe(Observer* observer) { impl_->observer = observer; }
 
 void Collectives::Impl::tell_observer(const PlannedCall& plan, std::int64_t arrival_ns,
-                                      std::optional<std::int64_t> ahead_ns) {
+                                      std::optional<std::int64_t> ahead_ns,
+                                      std::optional<std::int64_t> early_ns) {
   if (observer == nullptr) return;
   CallRecord record{.operation = static_cast<Operation>(plan.signature.operation),
                     .algorithm = last.algorithm,
@@ -267,7 +269,8 @@ void Collectives::Impl::tell_observer(const PlannedCall& plan, std::int64_t arri
                     .root = plan.signature.root,
                     .bytes = plan.signature.bytes,
                     .arrival_ns = arrival_ns,
-                    .exit_ns = steady_now_ns()};
+                    .exit_ns = steady_now_ns(),
+                    .early_ns = early_ns};
   if (ahead_ns) record.predicted_ns = arrival_ns + *ahead_ns;
   observer->call_ended(record);
 }

@@ -11,6 +11,7 @@
 #include "comm/exec/execution.hpp"
 #include "comm/exec/layout.hpp"
 #include "comm/exec/pending_calls.hpp"
+#include "comm/exec/steady_clock.hpp"
 #include "comm/exec/wait.hpp"
 #include "comm/schedule/registry.hpp"
 #include "comm/select/select.hpp"
@@ -55,12 +56,6 @@ inline constexpr std::uint32_t kCallKinds = 3;
 [[nodiscard]] inline std::uint32_t instance_of_pending(std::uint32_t call, Operation operation) {
   return (kCallKinds + kOperationCount) * call + kCallKinds + static_cast<std::uint32_t>(operation);
 }
-
-/// In ns of std::chrono::steady_clock.
-[[nodiscard]] inline std::int64_t steady_ns(std::chrono::steady_clock::time_point time) {
-  return std::chrono::nanoseconds(time.time_since_epoch()).count();
-}
-[[nodiscard]] inline std::int64_t steady_now_ns() { return steady_ns(std::chrono::steady_clock::now()); }
 
 /// What a call comes down to, before there are buffers.
 struct PlannedCall {
@@ -125,7 +120,8 @@ struct Collectives::Impl {
   [[nodiscard]] std::int64_t observed_now_ns() const { return observer != nullptr ? steady_now_ns() : 0; }
   /// A call that has just ended. @param ahead_ns  by how much the caller was expected later than it came
   void tell_observer(const PlannedCall& plan, std::int64_t arrival_ns,
-                     std::optional<std::int64_t> ahead_ns = std::nullopt);
+                     std::optional<std::int64_t> ahead_ns = std::nullopt,
+                     std::optional<std::int64_t> early_ns = std::nullopt);
 
   /// A collective of our own, by a fixed algorithm, on bytes.
   void internal(Operation operation, std::span<const std::byte> send, std::span<std::byte> recv,

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "comm/exec/steady_clock.hpp"
 #include "comm/schedule/background.hpp"
 #include "comm/schedule/print.hpp"
 
@@ -214,6 +215,8 @@ struct Execution::Impl {
   }
 
   void start(int i) {
+    if (observer != nullptr) begun[idx(i)] = {steady_now_ns(), !arrived};
+    if (observer != nullptr && !arrived && !first_early_ns) first_early_ns = begun[idx(i)].at_ns;
     if (part.program[i].kind == OpKind::send) {
       start_send(i);
     } else {
@@ -300,6 +303,15 @@ struct Execution::Impl {
     for (const int ticket : ended_tickets) ended_ops.push_back(tickets[idx(ticket)]);
     for (const int i : ended_ops) {
       State& state = states[idx(i)];
+      if (observer != nullptr) {
+        const Op& op = part.program[i];
+        observer->message_ended({.sent = op.kind == OpKind::send,
+                                 .peer = op.peer,
+                                 .bytes = state.bytes,
+                                 .early = begun[idx(i)].early,
+                                 .begin_ns = begun[idx(i)].at_ns,
+                                 .end_ns = steady_now_ns()});
+      }
       if (part.program[i].kind == OpKind::recv_combine) {
         state.phase = Phase::landed;
         if (may_run(state)) finish(i);
@@ -485,6 +497,14 @@ struct Execution::Impl {
   bool delivered = false;
   std::uint64_t sent = 0;
   std::uint64_t staged = 0;
+  /// For an observer of messages; else empty.
+  struct Begin {
+    std::int64_t at_ns = 0;
+    bool early = false;
+  };
+  Observer* observer = nullptr;
+  std::vector<Begin> begun;  // per op
+  std::optional<std::int64_t> first_early_ns;
 };
 
 Execution::Execution(RankSchedule part, Layout layout, Transport& transport, std::uint32_t instance,
@@ -504,6 +524,14 @@ void Execution::arrive(std::vector<const std::byte*> input, std::vector<std::byt
   arrive();
 }
 
+void Execution::observe(Observer* observer) {
+  if (observer == nullptr || !observer->wants_messages()) return;
+  impl_->observer = observer;
+  impl_->begun.resize(idx(impl_->part.program.size()));
+}
+
+std::optional<std::int64_t> Execution::early_ns() const { return impl_->first_early_ns; }
+
 bool Execution::step() {
   Impl& x = *impl_;
   if (x.delivered) return false;
@@ -521,6 +549,13 @@ bool Execution::step() {
     any = true;
   }
   return any;
+}
+
+bool Execution::has_more_to_send() const {
+  const Impl& x = *impl_;
+  return std::ranges::any_of(x.sends.ops.begin() + static_cast<std::ptrdiff_t>(x.sends.ended),
+                             x.sends.ops.end(),
+                             [&](int i) { return x.states[idx(i)].phase == Impl::Phase::waiting; });
 }
 
 bool Execution::done() const { return impl_->delivered; }

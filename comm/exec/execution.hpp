@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "comm/schedule/schedule.hpp"
 #include "comm/schedule/verify.hpp"
 #include "comm/transport/transport.hpp"
+#include "papfft/observer.hpp"
 #include "papfft/reducer.hpp"
 
 namespace papfft::comm {
@@ -46,7 +48,14 @@ class Execution {
   /// Starts and ends what can be; never blocks. @return true if anything happened. @throws TransportError.
   bool step();
 
+  /// Before the first step: `observer` is told of every message, if it wants that. Must outlive the execution.
+  void observe(Observer* observer);
+  /// When the first message began, if before arrive(), by steady_clock. Only known with an observer of messages.
+  [[nodiscard]] std::optional<std::int64_t> early_ns() const;
+
   /// All ops have ended and the result is in place.
+  /// Whether sends remain that have not been started.
+  [[nodiscard]] bool has_more_to_send() const;
   [[nodiscard]] bool done() const;
 
   /// What this rank waits for now: "rank 1 (recv <-1 [0,4), 4096 bytes)", or "its caller", or "nothing".

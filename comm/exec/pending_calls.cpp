@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "comm/exec/pending_calls.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "comm/exec/collectives_impl.hpp"
@@ -36,10 +37,13 @@ bool PendingCalls::step() {
   if (error_) std::rethrow_exception(error_);
   bool any = false;
   try {
-    int sources = 0;
+    bool older_sends = false;
+    int sinks = 0;
     for (const auto& call : calls_) {
-      if (call->is_source && ++sources > kSourcesAtOnce) continue;
+      if (call->is_source && older_sends) continue;
+      if (call->is_sink && ++sinks > kSinksAtOnce) continue;
       any = call->execution->step() || any;
+      if (call->is_source) older_sends = call->execution->has_more_to_send();
       if (!call->execution->done()) continue;
       if (call->observer != nullptr) {
         call->record.exit_ns = steady_now_ns();
@@ -111,10 +115,13 @@ Pending Collectives::start(const CallArguments& arguments, std::shared_ptr<const
   }
   auto call = std::make_shared<PendingCall>();
   call->is_source = arguments.operation == Operation::scatter && arguments.root == rank();
+  call->is_sink = arguments.operation == Operation::gather && arguments.root == rank();
   call->text = planned.signature.text();
   call->keep = std::move(keep);
   RankSchedule mine = x.part(planned, {});
   Layout where = x.layout(planned, mine.shape, arguments.send, arguments.recv);
+  Window window = x.window;
+  if (call->is_source) window.sends = std::min(window.sends, kSendsOfSource);
   std::uint32_t& number = x.pending_calls.at(static_cast<std::size_t>(arguments.operation));
   call->observer = x.observer;
   call->record = {.operation = arguments.operation,
@@ -125,8 +132,9 @@ Pending Collectives::start(const CallArguments& arguments, std::shared_ptr<const
                   .bytes = arguments.bytes,
                   .arrival_ns = arrival_ns};
   call->execution = std::make_unique<Execution>(std::move(mine), std::move(where), x.transport,
-                                                instance_of_pending(number, arguments.operation), x.window,
+                                                instance_of_pending(number, arguments.operation), window,
                                                 arguments.reducer, &x.pending.credits());
+  call->execution->observe(x.observer);
   call->execution->arrive();
   x.pending.add(call);
   ++number;

@@ -22,12 +22,16 @@ struct PendingCall {
   Observer* observer = nullptr;
   CallRecord record = {};          ///< for the observer; not its exit
   bool is_source = false;          ///< this rank sends everybody's data
+  bool is_sink = false;            ///< this rank receives everybody's data
   std::atomic<bool> done = false;  ///< after that, the execution is no longer touched
 };
 
-/// Of the calls whose data come from this rank, so many of the oldest move at a time: newer ones would take their share of
-/// the link, and all would end late together. Two, so that one follows the other without a gap.
-inline constexpr int kSourcesAtOnce = 2;
+/// Calls whose data come from this rank send one after another, few messages at a time: newer ones would take their share
+/// of the link, and all would end late together. Of those whose data come to this rank, some move at once, as they wait for
+/// others. But not many: the link of one direction carries the acknowledgements of the other, so that a queue of many
+/// messages one way slows down the few of the other way.
+inline constexpr int kSendsOfSource = 2;
+inline constexpr int kSinksAtOnce = 3;
 
 /// All of a group, moved on together by any thread that has time: one at a time, the others go away.
 class PendingCalls {

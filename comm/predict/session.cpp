@@ -344,6 +344,7 @@ void Session::serve(const PersistentCall::Body* started, const CallArguments& ar
   };
   hurry(true);
   s.background.notify();
+  std::optional<std::int64_t> early_ns;
   if (planned.choice.algorithm == nullptr) {
     stock_call(arguments);
     x.last = {.algorithm = "mpi"};
@@ -355,8 +356,12 @@ void Session::serve(const PersistentCall::Body* started, const CallArguments& ar
       Layout where = x.layout(planned, mine.shape, arguments.send, arguments.recv);
       execution = std::make_unique<Execution>(std::move(mine), std::move(where), x.transport, instance,
                                               x.window, arguments.reducer, &x.credits);
+      execution->observe(x.observer);
       execution->arrive();
     } else {
+      early_ns = execution->early_ns();
+      // The caller may have come meanwhile, and waited for the decision above.
+      if (early_ns && *early_ns >= observed_ns) early_ns.reset();
       Layout where = x.layout(planned, execution->shape(), arguments.send, arguments.recv);
       execution->arrive(std::move(where.input), std::move(where.output));
     }
@@ -366,7 +371,7 @@ void Session::serve(const PersistentCall::Body* started, const CallArguments& ar
   ++s.statistics.calls;
   std::optional<std::int64_t> ahead_ns;
   if (s.statistics.predicted_ns) ahead_ns = *s.statistics.predicted_ns - s.statistics.arrived_ns;
-  x.tell_observer(planned, observed_ns, ahead_ns);
+  x.tell_observer(planned, observed_ns, ahead_ns, early_ns);
   if (!planned.reducer.empty() && !s.reducers.contains(planned.reducer)) {
     if (auto copy = arguments.reducer->clone()) s.reducers.emplace(planned.reducer, std::move(copy));
   }
@@ -409,11 +414,13 @@ void Session::begin_early(std::span<std::byte> recv, const Reducer* reducer, std
     };
   }
   s.expected->run = std::make_unique<EarlyRun>(
-      [&x, plan, recv, reducer, instance = s.expected->instance](Decision decision) {
+      [&x, plan, recv, reducer, instance = s.expected->instance, observer = x.observer](Decision decision) {
         RankSchedule mine = x.part(plan, x.trusted(plan, std::move(decision.arrival_ns), decision.error_ns));
         Layout where = x.layout(plan, mine.shape, {}, recv);
-        return std::make_unique<Execution>(std::move(mine), std::move(where), x.transport, instance, x.window,
-                                           reducer, &x.credits);
+        auto execution = std::make_unique<Execution>(std::move(mine), std::move(where), x.transport, instance,
+                                                     x.window, reducer, &x.credits);
+        execution->observe(observer);
+        return execution;
       },
       std::move(ask));
   s.background.add(*s.expected->run);

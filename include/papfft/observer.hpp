@@ -20,6 +20,17 @@ struct CallRecord {
   std::int64_t arrival_ns = 0;                    ///< the caller came
   std::int64_t exit_ns = 0;                       ///< it left; or what it had started was done
   std::optional<std::int64_t> predicted_ns = {};  ///< when a session had expected the caller
+  std::optional<std::int64_t> early_ns = {};      ///< when its first message began, if before the caller came
+};
+
+/// One message of one rank, when it has ended. Times in ns of std::chrono::steady_clock.
+struct MessageRecord {
+  bool sent = false;
+  int peer = 0;
+  std::size_t bytes = 0;
+  bool early = false;         ///< begun before the caller came
+  std::int64_t begin_ns = 0;  ///< it was handed over to the transport
+  std::int64_t end_ns = 0;    ///< the transport was seen to be done
 };
 
 /// Is told what happens in collective calls (Collectives::observe). Called by the callers' threads and by a session's
@@ -31,6 +42,9 @@ class Observer {
   Observer& operator=(const Observer&) = delete;
   virtual ~Observer() = default;
   virtual void call_ended(const CallRecord& call) = 0;
+  /// Asked once per call.
+  [[nodiscard]] virtual bool wants_messages() const { return false; }
+  virtual void message_ended(const MessageRecord& /*message*/) {}
 };
 
 }  // namespace papfft::comm

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string_view>
 
 #include "papfft/collectives.hpp"
 #include "papfft/observer.hpp"
@@ -12,6 +13,7 @@
 namespace papfft::comm {
 
 struct ArrivalRecording;
+struct Timeline;
 
 /// Keeps when this rank came to its collective calls and left them, for whoever wants all ranks' at the end:
 ///
@@ -22,11 +24,13 @@ struct ArrivalRecording;
 ///     recorder.unfollow();
 ///     const ArrivalRecording all = recorder.collect(comm);      // at rank 0
 ///
-/// Any thread may tell it something at any time. Memory: 100 bytes per call.
+/// On request also what it did otherwise, and every message: collect_timeline().
+///
+/// Any thread may tell it something at any time. Memory: 100 bytes per call, 56 per other event.
 class Recorder final : public Observer {
  public:
-  /// @param most_calls  of this rank; what comes after them is counted only
-  explicit Recorder(std::size_t most_calls = kMostCalls);
+  /// @param most_calls, most_events  of this rank; what comes after them is counted only. 0 events: no timeline is wanted
+  explicit Recorder(std::size_t most_calls = kMostCalls, std::size_t most_events = 0);
   ~Recorder() override;
 
   /// From now on times are those of this clock, in ns, read beside the local one now and then.
@@ -35,18 +39,31 @@ class Recorder final : public Observer {
   void unfollow();
 
   void call_ended(const CallRecord& call) override;
+  [[nodiscard]] bool wants_messages() const override { return most_events_ > 0; }
+  void message_ended(const MessageRecord& message) override;
   /// This rank has computed from one time to the other.
   void computed(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end);
+  /// Whatever else it has done. @param name  up to 25 characters
+  void span(std::string_view name, std::chrono::steady_clock::time_point begin,
+            std::chrono::steady_clock::time_point end);
+  /// Something that happens now.
+  void instant(std::string_view name);
 
   /// Collective, once. Of calls that not every rank has made or kept there is nothing.
   /// @return at rank 0: what all ranks have recorded; elsewhere nothing. Times are since the first arrival.
   /// @throws as Collectives
   [[nodiscard]] ArrivalRecording collect(Collectives& comm) const;
+  /// The same with everything else; times are the clock's.
+  [[nodiscard]] Timeline collect_timeline(Collectives& comm) const;
 
   static constexpr std::size_t kMostCalls = std::size_t{1} << 20;
 
  private:
   struct State;
+  struct Event;
+  void keep(const Event& event);
+  [[nodiscard]] Timeline collect_all(Collectives& comm, bool with_events) const;
+  std::size_t most_events_;
   std::unique_ptr<State> state_;
 };
 

@@ -94,6 +94,22 @@ class BenchTest(ProgramTest):
         for row in rows:
             self.assertLess(row["error_l2"], 1e-6)
 
+    def test_fftws_own_transform_over_mpi_is_a_peer(self):
+        path = self.path("fft.json")
+        command = ("bench", "fft", "--vectors", 2, "--engines", "fftw-mpi", "--json", path)
+        result = run(command_line((*command, "--length", 4096), ranks=2), cwd=self.folder)
+        if b"libfftw3-mpi" in result.stderr:
+            self.assertEqual(result.returncode, 64)
+            self.skipTest("built without libfftw3-mpi")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.papfft(*command, "--length", 4096, "--precision", "double", ranks=4)
+        (_, row) = json.loads(path.read_text())["rows"]
+        self.assertLess(row["error_l2"], 1e-14)
+        for more, what in ((("--real",), "real"), (("--length", 100), "square")):
+            result = run(command_line((*command, *more), ranks=4), cwd=self.folder)
+            self.assertEqual(result.returncode, 64)
+            self.assertIn(what, complaints(result.stderr)[0])
+
     def test_engines_are_timed_on_the_same_input(self):
         path = self.path("fft.json")
         for real in ((), ("--real",)):
@@ -105,6 +121,8 @@ class BenchTest(ProgramTest):
             for row in rows:
                 self.assertLess(row["error_l2"], 1e-6)
                 self.assertEqual(row["n"], 4096)
+            self.assertTrue(all(row["cpu_ms"]["root"] > 0 and row["cpu_ms"]["other"] > 0 for row in rows[1:]), rows)
+            self.assertGreater(rows[2]["root_ms"]["split"], 0)
             wire = {row["engine"]: row["wire_bound_ms"] for row in rows}
             self.assertAlmostEqual(wire["dif"], 2 * wire["stream"])
 

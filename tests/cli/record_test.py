@@ -79,14 +79,15 @@ class RecordTest(ProgramTest):
         self.assertAlmostEqual(simulated, max(first) - min(first), delta=10)
 
     def test_overlapping_vectors_and_the_benchmark_of_engines(self):
-        rows = self.record("transform", self.batch(rows=6, length=512), "--engine", "stream", "--delay", "late:1:20ms", ranks=2)
+        # So long that each travels by itself.
+        rows = self.record("transform", self.batch(rows=6, length=32768), "--engine", "stream", "--delay", "late:1:20ms", ranks=2)
         gathers = [row for row in rows if row["operation"] == "gather"]
         self.assertEqual(len(gathers), 12)
         self.assertTrue(all(row["compute_ns"] >= 20_000_000 for row in gathers if row["rank"] == 1))
         said = self.papfft("record", "-o", "t.csv", "bench", "fft", "--engines", "dif,stream", "--gathers", "ls,bsls", "--length",
-                           1024, "--vectors", 3, "--quiet", ranks=2).stdout.decode()
-        self.assertRegex(said, r"gather +ls +4K +6 ")
-        self.assertRegex(said, r"gather +sls +4K +6 ")
+                           65536, "--vectors", 3, "--quiet", ranks=2).stdout.decode()
+        self.assertRegex(said, r"gather +ls +256K +6 ")
+        self.assertRegex(said, r"gather +sls +256K +6 ")
 
     def test_the_traces_in_data(self):
         files = sorted((REPOSITORY / "data" / "arrivals").glob("*.csv"))

@@ -4,7 +4,7 @@
 import json
 import xml.etree.ElementTree
 
-from support import RECORDING, ProgramTest, np, recording_samples, scipy
+from support import RECORDING, ProgramTest, command_line, complaints, np, recording_samples, run, scipy
 
 
 def noise(n, seed=3):
@@ -67,3 +67,18 @@ class SpectrogramTest(ProgramTest):
         settings = json.loads(self.path("s.json").read_text())["settings"]
         self.assertEqual((settings["samples"], settings["bins"], settings["sample_rate_hz"]), (296317, 129, 44100))
         self.assertEqual(settings["frames"], (296317 - 32) // (256 - 32))
+
+    def test_a_pipe_is_dealt_out_as_it_comes(self):
+        z = (noise(100_000) + 1j * noise(100_000, seed=4)).astype(np.complex64)
+        self.path("z.cf32").write_bytes(z.tobytes())
+        for ranks, nperseg in ((None, 256), (3, 1000)):
+            options = ("--format", "cf32_le", "--precision", "float", "--nperseg", nperseg)
+            expected = self.output("spectrogram", "z.cf32", *options)
+            out = self.path("piped.npy")
+            piped = run(command_line(("spectrogram", "-", *options, "-o", out), ranks), stdin=None, input=z.tobytes(), cwd=self.folder)
+            self.assertEqual(piped.returncode, 0, piped.stderr)
+            self.check(np.load(out), expected, 1e-6)
+        short = run(command_line(("spectrogram", "-", *options, "-o", "no.npy")), stdin=None, input=bytes(800), cwd=self.folder)
+        self.assertEqual(short.returncode, 65)
+        self.assertIn("--nperseg 100", complaints(short.stderr)[0])
+        self.assertFalse(self.path("no.npy").exists())

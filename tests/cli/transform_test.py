@@ -3,10 +3,15 @@
 
 import csv
 import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
 import xml.etree.ElementTree
 
 from support import (RECORDING, ProgramTest, command_line, complaints, np, recording_channels, recording_samples,
-                     relative_l2, run)
+                     relative_l2, run, wait_until)
 
 TOLERANCE = {"double": 1e-15, "float": 6e-7}
 
@@ -142,9 +147,10 @@ class TransformAgreesWithNumpyTest(ProgramTest):
 
     def test_engine_is_reported_with_its_reason(self):
         self.save("z.npy", complex_noise(8 * 480))
-        for more, engine, why in (((), "stream", "several vectors"), (("--gather", "bsls"), "dif", "named algorithms"),
-                                  (("--engine", "farm"), "farm", "as asked")):
-            self.papfft("transform", "z.npy", "--batch", "--length", 480, "-o", "out.npy", "--json", "r.json", *more, ranks=3)
+        for length, more, engine, why in ((480, (), "stream", "several vectors; model:"), (48, (), "farm", "several vectors; model:"),
+                                          (480, ("--gather", "bsls"), "dif", "named algorithms"),
+                                          (480, ("--engine", "farm"), "farm", "as asked")):
+            self.papfft("transform", "z.npy", "--batch", "--length", length, "-o", "out.npy", "--json", "r.json", *more, ranks=3)
             settings = json.loads(self.path("r.json").read_text())["settings"]
             self.assertEqual(settings["engine"], engine)
             self.assertIn(why, settings["engine_because"])
@@ -311,3 +317,86 @@ class FormatsTest(ProgramTest):
             self.assertEqual(result.returncode, 0)
             self.assertEqual(complaints(result.stderr), [f"papfft: note: 3 of the samples in {file} are not finite"])
             self.assertEqual(json.loads(self.path("s.json").read_text())["non_finite_samples"], 3)
+
+
+class TransformOfStreamsTest(ProgramTest):
+    """Batches that come by a pipe, and such that are stopped and resumed."""
+
+    BATCH = ("--batch", "--length", 480, "--format", "cf32_le", "--precision", "float")
+
+    def start_on_pipe(self, *options, ranks=None):
+        """A job that reads from a pipe which the test holds."""
+        job = subprocess.Popen(command_line(["transform", "-", *self.BATCH, *options], ranks), cwd=self.folder,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for pipe in (job.stdin, job.stdout, job.stderr):
+            self.addCleanup(pipe.close)
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        return job
+
+    def test_a_pipe_of_unknown_length(self):
+        z = complex_noise(21, 480).astype(np.complex64)
+        for ranks, engine, rest in ((3, "stream", 0), (3, "farm", 100), (None, "auto", 7)):
+            with self.subTest(ranks=ranks, engine=engine):
+                out = self.path("out.npy")
+                result = run(command_line(["transform", "-", *self.BATCH, "--engine", engine, "-o", out], ranks), stdin=None,
+                             input=z.tobytes() + bytes(8 * rest), cwd=self.folder)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual(["no whole vector" in line for line in complaints(result.stderr)], [True] if rest else [])
+                self.assertLess(relative_l2(np.load(out), np.fft.fft(z)), 1e-6)
+
+    def test_results_come_while_the_pipe_is_open_and_stay_when_the_job_is_ended(self):
+        z = complex_noise(4, 480).astype(np.complex64)
+        for ranks, number in ((None, signal.SIGUSR1), (2, signal.SIGUSR1), (None, signal.SIGINT), (None, signal.SIGTERM)):
+            with self.subTest(ranks=ranks, signal=number):
+                os.mkfifo(self.path("results.raw"))
+                job = self.start_on_pipe("-o", "results.raw", "-o", "out.npy", ranks=ranks)
+                job.stdin.write(z.tobytes())
+                job.stdin.flush()
+                with self.path("results.raw").open("rb") as results:
+                    self.assertEqual(len(results.read(z.nbytes)), z.nbytes)  # although the input is still open
+                    job.send_signal(number)
+                    _, stderr = job.communicate(timeout=60)
+                self.assertIn("after 4 vectors", complaints(stderr)[0])
+                self.assertEqual(job.returncode, 75 if number == signal.SIGUSR1 else 128 + number)
+                self.assertLess(relative_l2(np.load(self.path("out.npy")), np.fft.fft(z)), 1e-6)
+                for name in ("results.raw", "out.npy"):
+                    self.path(name).unlink()
+
+    def test_memory_is_bounded(self):
+        chunk = bytes(8 * 480 * 1000)
+        job = self.start_on_pipe("-o", "out.raw")
+        for _ in range(60):  # 230 MB
+            job.stdin.write(chunk)
+        peak = int(re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path(f"/proc/{job.pid}/status").read_text())[1])
+        job.stdin.close()
+        self.assertLess(peak, 100_000)
+
+    def test_a_batch_is_resumed(self):
+        z = complex_noise(3000, 480).astype(np.complex64)
+        self.path("z.cf32").write_bytes(z.tobytes())
+        arguments = ["transform", "z.cf32", *self.BATCH, "--resume", "-o", "out.npy", "--delay", "flat:1ms", "--progress", "always"]
+        job = self.start(command_line(arguments, 2))
+        wait_until(lambda: b"transform" in job.stderr.readline())
+        job.send_signal(signal.SIGUSR1)
+        job.stderr.read()
+        self.assertEqual(job.wait(60), 75)
+        self.assertEqual(self.files(), ["out.npy.journal", "out.npy.partial", "z.cf32"])
+        other = run(command_line([*arguments, "--inverse"], 2), cwd=self.folder)
+        self.assertEqual(other.returncode, 73)
+        self.assertIn("other options", complaints(other.stderr)[0])
+        result = run(command_line(["transform", "z.cf32", *self.BATCH, "--resume", "-o", "out.npy"], 2), cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(complaints(result.stderr)[0], r"note: \d+ vectors are there already")
+        self.assertEqual(self.files(), ["out.npy", "z.cf32"])
+        self.papfft("transform", "z.cf32", *self.BATCH, "-o", "once.npy", ranks=2)
+        self.assertEqual(self.path("out.npy").read_bytes(), self.path("once.npy").read_bytes())
+
+    def test_what_cannot_be(self):
+        for more, code, what in ((("-o", "-"), 73, "at its beginning"), (("-o", "out.csv", "--resume"), 64, "--resume"),
+                                 (("-o", "out.npy", "--resume", "--engine", "dif"), 64, "--resume")):
+            with self.subTest(more):
+                result = run(command_line(["transform", "-", *self.BATCH, *more]), stdin=None, input=bytes(8 * 480),
+                             cwd=self.folder)
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assertIn(what, complaints(result.stderr)[0])

@@ -4,12 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <limits>
 #include <thread>
 
 #include "comm/predict/pure/arrival_trace.hpp"
+#include "comm/predict/pure/timeline.hpp"
 #include "comm/transport/thread_group.hpp"
 #include "papfft/session.hpp"
 
@@ -178,6 +180,75 @@ TEST(Recorder, MoreCallsThanAreGatheredAtATime) {
     ASSERT_EQ(all.calls.size(), kCalls);
     for (std::uint64_t i = 0; i < kCalls; ++i) ASSERT_EQ(all.calls[i].bytes, i);
     EXPECT_EQ(all.dropped, 1U);  // of one rank alone
+  });
+}
+
+TEST(Recorder, TimelineOfPhasesMessagesAndWhatCameEarly) {
+  constexpr int kRanks = 3;
+  Timeline all;
+  ThreadGroup(kRanks, 3).run([&](Transport& transport) {
+    const int me = transport.rank();
+    Session session(transport, quick(), SessionOptions{});
+    Recorder recorder(100, 10000);
+    session.observe(&recorder);
+    recorder.follow([&] { return session.now_ns(); });
+    std::vector<int> mine(50, me);
+    std::vector<int> whole(me == 0 ? 150 : 0);
+    for (int i = 0; i < 3; ++i) {
+      session.scatter<int>(whole, mine, 0,
+                           "bsln");  // its leaves may ask for a decision, and wait for it within the call
+      session.processing_start();
+      const auto begin = Clock::now();
+      std::this_thread::sleep_for(milliseconds(me == 0 ? 50 : 5));
+      recorder.instant("edge");
+      session.edge(0.5);
+      session.processing_end();
+      recorder.computed(begin, Clock::now());
+      session.gather<int>(mine, whole, 0, "blin");
+    }
+    recorder.unfollow();
+    Timeline got = recorder.collect_timeline(session);
+    if (me == 0) all = std::move(got);
+    session.close();
+  });
+  EXPECT_EQ(all.dropped_events, 0U);
+  ASSERT_EQ(all.calls.calls.size(), 6U);
+  for (const RecordedCall& call : all.calls.calls) {
+    for (const RecordedArrival& a : call.ranks)
+      EXPECT_LT(a.early_ns.value_or(a.arrival_ns - 1), a.arrival_ns);
+  }
+  ASSERT_EQ(all.events.size(), std::size_t{kRanks});
+  using Kind = TimelineEvent::Kind;
+  const auto count = [&](std::size_t rank, Kind kind, auto which) {
+    return std::ranges::count_if(all.events[rank],
+                                 [&](const TimelineEvent& e) { return e.kind == kind && which(e); });
+  };
+  for (std::size_t r = 0; r < kRanks; ++r) {
+    EXPECT_EQ(count(r, Kind::span, [](const TimelineEvent& e) { return e.name == "compute"; }), 3);
+    EXPECT_EQ(count(r, Kind::instant, [](const TimelineEvent& e) { return e.name == "edge"; }), 3);
+    EXPECT_EQ(count(r, Kind::send, [](const TimelineEvent& e) { return e.peer == 0 && e.bytes == 200; }),
+              r == 0 ? 0 : 3);
+    for (const TimelineEvent& e : all.events[r]) EXPECT_LE(e.begin_ns, e.end_ns);
+  }
+  EXPECT_EQ(count(0, Kind::receive, [](const TimelineEvent& e) { return e.bytes == 200; }), 6);
+  // From the second call on the root's thread expects it, and posts its receives while the root computes.
+  EXPECT_GT(count(0, Kind::receive, [](const TimelineEvent& e) { return e.early; }), 0);
+  const RecordedArrival& root = all.calls.calls[5].ranks[0];
+  ASSERT_TRUE(root.early_ns.has_value());
+  EXPECT_LT(*root.early_ns, root.arrival_ns);
+}
+
+TEST(Recorder, EventsBeyondTheMostAreCountedNotKept) {
+  ThreadGroup(2).run([](Transport& transport) {
+    Collectives comm(transport, quick());
+    Recorder recorder(10, 4);
+    for (int i = 0; i < 7; ++i)
+      recorder.span("a name that is longer than what is kept", Clock::now(), Clock::now());
+    const Timeline all = recorder.collect_timeline(comm);
+    if (comm.rank() != 0) return;
+    EXPECT_EQ(all.dropped_events, 3U);
+    ASSERT_EQ(all.events.at(1).size(), 4U);
+    EXPECT_EQ(all.events[1][0].name, "a name that is longer tha");
   });
 }
 

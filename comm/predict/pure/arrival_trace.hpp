@@ -24,6 +24,8 @@ struct RecordedArrival {
   std::int64_t arrival_ns = 0;
   std::optional<std::int64_t> predicted_ns = {};
   std::int64_t exit_ns = 0;
+  std::optional<std::int64_t> early_ns =
+      {};  ///< when the rank's first message of the call began, if before; not in files
   friend bool operator==(const RecordedArrival&, const RecordedArrival&) = default;
 };
 
@@ -33,6 +35,7 @@ struct RecordedCall {
   int root = 0;
   std::uint64_t bytes = 0;             ///< of one rank's block, or of the vector (CallArguments)
   std::vector<RecordedArrival> ranks;  ///< one per rank
+  bool started = false;                ///< it went on beside its callers; not in files
   friend bool operator==(const RecordedCall&, const RecordedCall&) = default;
 };
 

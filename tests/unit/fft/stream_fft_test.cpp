@@ -70,6 +70,7 @@ struct Case {
   int depth;
   const char* scatter;
   const char* gather;
+  std::size_t message_bytes = StreamFft<float>::kMessageBytes;
 };
 
 class Streams : public testing::TestWithParam<Case> {
@@ -92,7 +93,8 @@ class Streams : public testing::TestWithParam<Case> {
         expected.emplace_back(out_length);
         one.execute(in.back().data(), expected.back().data());
       }
-      StreamFft<T> stream(session, plan, c.depth);
+      StreamFft<T> stream(session, plan, c.depth, c.message_bytes);
+      const int most = c.depth * static_cast<int>(stream.vectors_per_group());
       Delayed observer(session.rank(), 5);
       stream.observe(&observer);
       for (const int vectors : {kVectors, 0, 1}) {  // an object serves streams one after another
@@ -102,7 +104,7 @@ class Streams : public testing::TestWithParam<Case> {
         const auto source = [&]() -> Offer<In> {
           if (++asked % 3 == 0) return Offer<In>::later();
           if (given == vectors) return Offer<In>::end();
-          EXPECT_LT(given - got, c.depth) << "more in flight than there may be";
+          EXPECT_LT(given - got, most) << "more in flight than there may be";
           return Offer<In>::of(in[static_cast<std::size_t>(given++)].data());
         };
         const auto sink = [&](const Out* result) {
@@ -145,7 +147,8 @@ TEST_P(Streams, RealInverse) {
 
 INSTANTIATE_TEST_SUITE_P(Groups, Streams,
                          testing::Values(Case{1, false, 2, "auto", "auto"}, Case{2, true, 2, "lin", "credit"},
-                                         Case{4, true, 6, "sln", "sls"}, Case{3, false, 3, "bnom", "bnom"}),
+                                         Case{4, true, 6, "sln", "sls", 1500},
+                                         Case{3, false, 3, "bnom", "bnom", 20000}),
                          [](const auto& test) {
                            return "P" + std::to_string(test.param.ranks) + "_depth" +
                                   std::to_string(test.param.depth) +
@@ -203,6 +206,19 @@ TEST(FarmStream, ResultsComeInOrderWhoeverComputesThem) {
     check_farm<double, std::complex<double>, double>(
         ranks, {.length = 9000, .direction = Direction::inverse, .real = true}, 4501, 9000);
   }
+}
+
+TEST(Stream, ShortVectorsTravelTogether) {
+  comm::ThreadGroup(2).run([](comm::Transport& transport) {
+    comm::Collectives comm(transport, quick());
+    const auto together = [&](std::size_t length, bool real) {
+      return StreamFft<float>(comm, {.length = length, .real = real}, 2, 4096).vectors_per_group();
+    };
+    EXPECT_EQ(together(256, false), 4U);
+    EXPECT_EQ(together(256, true), 8U);
+    EXPECT_EQ(together(1024, false), 1U);
+    EXPECT_EQ(together(4096, true), 1U);
+  });
 }
 
 TEST(Stream, RefusesWhatMakesNoSense) {

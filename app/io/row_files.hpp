@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/io/atomic_file.hpp"
+#include "app/io/writer.hpp"
+
+namespace papfft::app::io {
+
+/// .npy and raw files that grow row by row and appear when they are finished, as AtomicFile's do. How many rows there
+/// will be need not be known before. Memory: less than a MiB per file.
+///
+/// Files that can be resumed grow under PATH.partial instead, beside PATH.journal, which says what they hold: a job that was
+/// stopped, or killed, goes on from there when it is started again.
+template <typename Sample>
+class RowFiles {
+ public:
+  /// @param rows  nothing: not known before the end
+  /// @param journal  what the rows depend on, as text; nothing: cannot be resumed
+  /// @throws OutputError  as AtomicFile; a format that cannot grow; another journal than this is there
+  RowFiles(const std::vector<std::string>& paths, std::uint64_t row_length, std::optional<std::uint64_t> rows,
+           const std::optional<std::string>& journal);
+
+  /// Whether these files can be written row by row.
+  [[nodiscard]] static bool can_grow(const std::vector<std::string>& paths);
+
+  /// That were there already; the next row to be written is this one.
+  [[nodiscard]] std::uint64_t rows_before() const { return rows_before_; }
+  void write(const Sample* row);
+  /// So that they can be resumed: what was written is in the files.
+  void flush();
+  /// @return rows in each file. @throws OutputError
+  std::uint64_t finish();
+
+ private:
+  struct File {
+    std::string path;
+    bool is_npy = false;
+    std::unique_ptr<AtomicFile> file;
+    std::vector<std::byte> waiting;
+  };
+  [[nodiscard]] std::string header(std::uint64_t rows) const;
+  void resume(const std::string& journal);
+  void flush(File& file);
+
+  std::vector<File> files_;
+  std::uint64_t row_length_;
+  std::uint64_t rows_ = 0;
+  std::uint64_t rows_before_ = 0;
+  std::optional<std::uint64_t> promised_;
+  std::string journal_path_;
+};
+
+}  // namespace papfft::app::io

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "app/io/row_files.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/scratch_folder.hpp"
+
+namespace papfft::app::io {
+namespace {
+
+using Row = std::array<float, 3>;
+constexpr std::array<Row, 4> kRows = {{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}}};
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class RowFilesTest : public testing::Test {
+ protected:
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  /// What all rows make when they are written at once.
+  [[nodiscard]] std::string whole() const {
+    write_npy<float>(path("whole.npy"), std::span(kRows.front().data(), 12), kRows.size());
+    return bytes_of(path("whole.npy"));
+  }
+  test::ScratchFolder folder_;
+};
+
+TEST_F(RowFilesTest, AreAsIfWrittenAtOnceWhetherTheNumberOfRowsWasKnownOrNot) {
+  for (const std::optional<std::uint64_t> rows :
+       {std::optional<std::uint64_t>(4), std::optional<std::uint64_t>(), std::optional<std::uint64_t>(9)}) {
+    RowFiles<float> files({path("a.npy"), path("a.raw")}, 3, rows, {});
+    for (const Row& row : kRows) files.write(row.data());
+    std::filesystem::remove(path("a.npy"));  // of the turn before
+    EXPECT_EQ(files.finish(), 4U);
+    EXPECT_EQ(bytes_of(path("a.npy")), whole());
+    EXPECT_EQ(bytes_of(path("a.raw")),
+              std::string(reinterpret_cast<const char*>(kRows.data()), sizeof kRows));
+  }
+}
+
+TEST_F(RowFilesTest, GoOnWhereTheyWere) {
+  for (const std::size_t cut_bytes : {0U, 5U, 12U, 100U}) {  // of what a killed process had written
+    {
+      RowFiles<float> files({path("a.npy"), path("b.raw")}, 3, 4, "the same");
+      EXPECT_EQ(files.rows_before(), 0U);
+      for (int i = 0; i < 3; ++i) files.write(kRows[static_cast<std::size_t>(i)].data());
+      files.flush();
+    }
+    const std::string partial = path("b.raw.partial");
+    std::filesystem::resize_file(
+        partial, std::filesystem::file_size(partial) -
+                     std::min<std::uintmax_t>(cut_bytes, std::filesystem::file_size(partial)));
+    RowFiles<float> files({path("a.npy"), path("b.raw")}, 3, 4, "the same");
+    EXPECT_EQ(files.rows_before(), cut_bytes == 0 ? 3U : cut_bytes <= 12 ? 2U : 0U);
+    for (std::size_t i = files.rows_before(); i < 4; ++i) files.write(kRows[i].data());
+    EXPECT_EQ(files.finish(), 4U);
+    EXPECT_EQ(bytes_of(path("a.npy")), whole());
+    EXPECT_EQ(bytes_of(path("b.raw")).size(), sizeof kRows);
+    EXPECT_FALSE(std::filesystem::exists(path("a.npy.journal")));
+    EXPECT_FALSE(std::filesystem::exists(partial));
+  }
+}
+
+TEST_F(RowFilesTest, AnotherJobsRowsAreRefusedAndKept) {
+  {
+    RowFiles<float> files({path("a.npy")}, 3, 4, "one job");
+    files.write(kRows[0].data());
+    files.flush();
+  }
+  const std::string before = bytes_of(path("a.npy.partial"));
+  EXPECT_THROW(RowFiles<float>({path("a.npy")}, 3, 4, "another"), OutputError);
+  EXPECT_EQ(bytes_of(path("a.npy.partial")), before);
+}
+
+TEST_F(RowFilesTest, RefuseWhatCannotGrow) {
+  EXPECT_FALSE(RowFiles<float>::can_grow({path("a.npy"), path("b.csv")}));
+  EXPECT_THROW(RowFiles<float>({path("b.png")}, 3, 4, {}), OutputError);
+  EXPECT_THROW(RowFiles<float>({"/dev/stdout"}, 3, {}, {}), OutputError);  // its header would come too late
+  EXPECT_THROW(RowFiles<float>({"/dev/stdout"}, 3, 4, "a job"), OutputError);  // cannot be gone on with
+}
+
+}  // namespace
+}  // namespace papfft::app::io
