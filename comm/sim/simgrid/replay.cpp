@@ -336,6 +336,7 @@ class SimgridPlatform final : public Platform {
       words.emplace_back("--cfg=network/model:LV08");
     }
     std::vector<char*> argv;
+    argv.reserve(words.size() + 1);
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     int argc = static_cast<int>(words.size());
