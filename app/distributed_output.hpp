@@ -18,6 +18,7 @@ struct DistributedResult {
   std::uint64_t length = 0;   ///< elements of a row, over all files
   std::string element;        ///< "complex128" and so on, as numpy calls it
   double sample_rate_hz = 0;  ///< 0: unknown
+  bool everywhere = false;    ///< each file holds everything
 };
 
 /// JSON; the names of the files are relative to its own folder. @throws io::OutputError

@@ -32,10 +32,14 @@ struct TransformOptions {
   bool real = false;
   bool full = false;
   bool batch = false;
-  bool distributed = false;  ///< --leave-distributed
+  bool leave_distributed = false;
+  bool everywhere = false;
   bool resume = false;
   std::uint64_t length = 0;
   std::string engine = "auto";
+
+  /// Each rank writes a file.
+  [[nodiscard]] bool distributed() const { return leave_distributed || everywhere; }
 };
 
 /// How vectors are shared.
@@ -94,7 +98,7 @@ class TransformJob {
     plan_ = job_.from_root(plan_);
     transform();
     const double compute_s = largest_at_root(job_, times_.compute_s, options_.job.reduce);
-    if (options_.distributed) {
+    if (options_.distributed()) {
       job_.at_root([&] { finish_report(compute_s); });
       leave_distributed();
       return;
@@ -143,7 +147,7 @@ class TransformJob {
 
   /// Named algorithms or the engine want one vector after another.
   [[nodiscard]] bool needs_turns() const {
-    return options_.distributed || options_.engine == "dif" ||
+    return options_.distributed() || options_.engine == "dif" ||
            (options_.engine == "auto" && job_.size() > 1 &&
             !(can_overlap(comm::Operation::scatter, options_.job.scatter) &&
               can_overlap(comm::Operation::gather, options_.job.gather)));
@@ -243,7 +247,7 @@ class TransformJob {
       why_ = std::move(why);
     };
     const std::string& asked = options_.engine;
-    if (options_.distributed) {
+    if (options_.distributed()) {
       use(Engine::dif, "the result stays with the ranks");
     } else if (asked != "auto") {
       const auto* found = std::ranges::find(kEngines, asked);
@@ -267,8 +271,8 @@ class TransformJob {
     } else {
       use(Engine::dif, "the named algorithms need one call after another");
     }
-    const bool can_stay = !options_.distributed || fft::can_share(plan_.length, false, job_.size());
-    plan_.split_real = real_split && plan_.engine != Engine::fftw && !options_.distributed ? 1 : 0;
+    const bool can_stay = !options_.distributed() || fft::can_share(plan_.length, false, job_.size());
+    plan_.split_real = real_split && plan_.engine != Engine::fftw && !options_.distributed() ? 1 : 0;
     if ((can_split && can_stay) || plan_.engine == Engine::fftw || plan_.engine == Engine::farm) return;
     throw UsageError(
         fmt::format("{}: a vector of {} samples cannot be shared by {} ranks; what would work: {}", name,
@@ -286,7 +290,7 @@ class TransformJob {
   }
 
   void transform() {
-    if (options_.distributed) {
+    if (options_.distributed()) {
       Progress progress = options_.job.make_progress(job_.is_root(), "transform");
       transform_in_place(progress);
       return;
@@ -376,26 +380,13 @@ class TransformJob {
     report_.arrivals = arrivals.finish();
   }
 
-  /// Each rank writes what it has; the index comes last, when all have.
+  /// Each rank writes what it has, or, when all shall have all, everything; the index comes last, when all have.
   void leave_distributed() {
-    const auto ranks = static_cast<std::uint64_t>(job_.size());
-    const auto rank = static_cast<std::uint64_t>(job_.rank());
-    const std::uint64_t block = kept_.size() / plan_.rows;
-    const std::uint64_t wanted = rank >= row_out() ? 0 : (row_out() - rank + ranks - 1) / ranks;
-    double write_s = 0;
-    clocked(write_s, [&] {
-      job_.on_every_rank([&] {
-        for (const std::string& path : options_.io.out) {
-          if (plan_.real_out != 0) {
-            write_share<T>(path_of_rank(path, job_.rank()), wanted, block,
-                           [](const Complex& z) { return z.real(); });
-          } else {
-            write_share<Complex>(path_of_rank(path, job_.rank()), wanted, block,
-                                 [](const Complex& z) { return z; });
-          }
-        }
-      });
-    });
+    if (plan_.real_out != 0) {
+      leave_as<T>([](const Complex& z) { return z.real(); });
+    } else {
+      leave_as<Complex>([](const Complex& z) { return z; });
+    }
     job_.at_root([&] {
       const bool is_float = options_.io.precision == "float";
       for (const std::string& path : options_.io.out) {
@@ -404,31 +395,75 @@ class TransformJob {
                            .length = row_out(),
                            .element = plan_.real_out != 0 ? (is_float ? "float32" : "float64")
                                                           : (is_float ? "complex64" : "complex128"),
-                           .sample_rate_hz = plan_.rate_hz});
+                           .sample_rate_hz = plan_.rate_hz,
+                           .everywhere = options_.everywhere});
       }
-      report_.phases_s.emplace_back("write", write_s);
       report_.deliver(options_.job);
     });
   }
 
+  /// How many elements of each row of the result are a rank's: rank, rank + ranks, ...
+  [[nodiscard]] std::uint64_t share_of(int rank) const {
+    const auto first = static_cast<std::uint64_t>(rank);
+    const auto ranks = static_cast<std::uint64_t>(job_.size());
+    return first >= row_out() ? 0 : (row_out() - first + ranks - 1) / ranks;
+  }
+
   template <typename Sample, typename Convert>
-  void write_share(const std::string& path, std::uint64_t wanted, std::uint64_t block, Convert convert) {
+  void leave_as(Convert convert) {
+    std::vector<Sample> samples = my_share<Sample>(convert);
+    if (options_.everywhere) timed(report_, "allgatherv", [&] { samples = all_shares(samples); });
+    const std::optional<std::size_t> rows =
+        plan_.matrix != 0 ? std::optional<std::size_t>(plan_.rows) : std::nullopt;
+    timed(report_, "write", [&] {
+      job_.on_every_rank([&] {
+        for (const std::string& path : options_.io.out) {
+          io::write_numbers(path_of_rank(path, job_.rank()), std::span<const Sample>(samples), rows,
+                            axis_name(), [&] { return options_.everywhere ? axis() : axis_of_share(); });
+        }
+      });
+    });
+  }
+
+  template <typename Sample, typename Convert>
+  [[nodiscard]] std::vector<Sample> my_share(Convert convert) const {
+    const std::uint64_t block = kept_.size() / plan_.rows;
+    const std::uint64_t wanted = share_of(job_.rank());
     std::vector<Sample> share;
     share.reserve(plan_.rows * wanted);
     for (std::uint64_t row = 0; row < plan_.rows; ++row) {
       const auto first = kept_.begin() + static_cast<std::ptrdiff_t>(row * block);
       std::transform(first, first + static_cast<std::ptrdiff_t>(wanted), std::back_inserter(share), convert);
     }
-    const std::optional<std::size_t> rows =
-        plan_.matrix != 0 ? std::optional<std::size_t>(plan_.rows) : std::nullopt;
-    io::write_numbers(path, std::span<const Sample>(share), rows, axis_name(), [&] {
-      const std::vector<double> all = axis();
-      std::vector<double> values;
-      for (std::uint64_t k = 0; k < wanted; ++k)
-        values.push_back(
-            all[static_cast<std::uint64_t>(job_.rank()) + k * static_cast<std::uint64_t>(job_.size())]);
-      return values;
-    });
+    return share;
+  }
+
+  /// Collective. @return the whole result
+  template <typename Sample>
+  [[nodiscard]] std::vector<Sample> all_shares(const std::vector<Sample>& mine) {
+    const auto ranks = static_cast<std::uint64_t>(job_.size());
+    std::vector<std::size_t> counts;
+    for (int r = 0; r < job_.size(); ++r) counts.push_back(plan_.rows * share_of(r));
+    std::vector<Sample> gathered(plan_.rows * row_out());
+    job_.comm().template allgatherv<Sample>(mine, gathered, counts);
+    std::vector<Sample> whole(gathered.size());
+    auto next = gathered.begin();
+    for (std::uint64_t r = 0; r < ranks; ++r) {
+      for (std::uint64_t row = 0; row < plan_.rows; ++row) {
+        for (std::uint64_t k = r; k < row_out(); k += ranks) whole[row * row_out() + k] = *next++;
+      }
+    }
+    return whole;
+  }
+
+  [[nodiscard]] std::vector<double> axis_of_share() const {
+    const std::vector<double> all = axis();
+    std::vector<double> values;
+    for (auto k = static_cast<std::uint64_t>(job_.rank()); k < all.size();
+         k += static_cast<std::uint64_t>(job_.size())) {
+      values.push_back(all[k]);
+    }
+    return values;
   }
 
   /// Many vectors, several under way. A signal ends it after those.
@@ -717,7 +752,7 @@ class TransformJob {
     phases.emplace_back("split", times_.split_s);
     phases.emplace_back("scatter", times_.scatter_s);
     phases.emplace_back("compute", compute_s);
-    if (!options_.distributed) {
+    if (!options_.distributed()) {
       phases.emplace_back("gather", times_.gather_s);
       phases.emplace_back("assemble", times_.assemble_s);
     }
@@ -728,7 +763,7 @@ class TransformJob {
     if (!options_.job.arrivals.delays() && (options_.job.stats || !options_.job.json.empty())) {
       // Into the result's place: the same numbers come out again, but for rounding, so they are kept aside.
       const Samples<T> kept = out_;
-      if (options_.distributed) make_room_for_one();
+      if (options_.distributed()) make_room_for_one();
       if (plan_.row_by_row != 0 && in_.real.empty() && in_.complex.empty()) return;
       const auto one = one_process();
       report_.single_process_s = least_seconds([&] { one(0); }) * static_cast<double>(plan_.rows);
@@ -839,17 +874,16 @@ class TransformJob {
 };
 
 void check_distributed(const TransformOptions& options) {
+  const std::string flag = options.everywhere ? "--everywhere" : "--leave-distributed";
   if (options.engine != "auto" && options.engine != "dif") {
-    throw UsageError("--leave-distributed is for engine dif, by which each rank has a share of every vector");
+    throw UsageError(flag + " is for engine dif, by which each rank has a share of every vector");
   }
   for (const std::string& path : options.io.out) {
     if (path == "-" || path.starts_with("/dev/") || io::is_picture(path)) {
-      throw UsageError(path +
-                       ": --leave-distributed writes a file per rank; what would work: -o spectrum.npy");
+      throw UsageError(path + ": " + flag + " writes a file per rank; what would work: -o spectrum.npy");
     }
     if (options.job.json == path_of_index(path)) {
-      throw UsageError("--json " + options.job.json +
-                       " is where --leave-distributed says which file holds what");
+      throw UsageError("--json " + options.job.json + " is where " + flag + " says which file holds what");
     }
   }
 }
@@ -860,7 +894,7 @@ int run_transform(const TransformOptions& options) {
   }
   if (options.full && (options.inverse || options.real))
     throw UsageError("--full is for forward transforms without --real");
-  if (options.distributed) check_distributed(options);
+  if (options.distributed()) check_distributed(options);
   return run_sample_job<TransformJob>(options);
 }
 
@@ -886,9 +920,14 @@ void add_transform(CLI::App& app, Action& action) {
       "--resume", options->resume,
       "a batch that was stopped goes on where it was: what is done is kept in OUT.partial, with OUT.journal");
   command->add_flag(
-      "--leave-distributed", options->distributed,
+      "--leave-distributed", options->leave_distributed,
       "results stay with the ranks: of OUT.npy, rank r of P writes elements r, r+P, r+2P, ... to "
       "OUT.rankr.npy on its own host, and rank 0 writes OUT.index.json");
+  command
+      ->add_flag("--everywhere", options->everywhere,
+                 "every rank gets the whole result (by an allgatherv) and writes it to OUT.rankr.npy on its "
+                 "own host")
+      ->excludes("--leave-distributed");
   command
       ->add_option(
           "--engine", options->engine,

@@ -85,6 +85,23 @@ class TransformAgreesWithNumpyTest(ProgramTest):
                     self.check(self.put_together("out", ranks), expected)
                     self.assertFalse(self.path("out.npy").exists())
 
+    def test_results_that_every_rank_gets(self):
+        z, x, rows = complex_noise(360), noise(360), complex_noise(3, 120)
+        for ranks in (1, 3, 8):
+            for samples, more, expected in ((z, (), np.fft.fft(z)), (x, (), np.fft.rfft(x)), (rows, (), np.fft.fft(rows)),
+                                            (np.fft.rfft(x), ("--inverse", "--real"), x)):
+                with self.subTest(ranks=ranks, options=more, shape=samples.shape):
+                    self.save("in.npy", samples)
+                    self.papfft("transform", "in.npy", "--everywhere", *more, "-o", "out.npy", ranks=ranks)
+                    index = json.loads(self.path("out.index.json").read_text())
+                    self.assertEqual((len(index["files"]), index["layout"]), (ranks, "each file holds everything"))
+                    whole = [np.load(self.path(file)) for file in index["files"]]
+                    self.check(whole[0], expected)
+                    self.assertEqual([w.tobytes() for w in whole], [whole[0].tobytes()] * ranks)
+        self.save("in.npy", x)
+        self.papfft("transform", "in.npy", "--everywhere", "--full", "-o", "out.csv", ranks=3)
+        self.assertEqual(*(self.path(f"out.rank{r}.csv").read_bytes() for r in (0, 2)))
+
     def test_tables_left_with_the_ranks_say_which_bins_they_hold(self):
         self.save("x.npy", noise(64))
         self.papfft("transform", "x.npy", "--leave-distributed", "--full", "-o", "out.csv", ranks=4)
