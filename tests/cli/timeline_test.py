@@ -69,7 +69,8 @@ class TimelineTest(ProgramTest):
         self.assertIn("background", {name for (rank, _), name in self.thread_names.items() if rank == 0})
 
     def test_vectors_that_overlap(self):
-        self.timeline("transform", self.batch(rows=6, length=512), "--engine", "stream", ranks=2)
+        # So long that each travels by itself.
+        self.timeline("transform", self.batch(rows=6, length=32768), "--engine", "stream", ranks=2)
         under_way = [e for e in self.slices if self.thread_names[e["pid"], e["tid"]].startswith("calls gone on with")]
         self.assertEqual(len([e for e in under_way if e["name"].startswith("gather")]), 12)
 
