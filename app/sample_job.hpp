@@ -18,6 +18,7 @@
 #include "app/recording.hpp"
 #include "app/report/plot.hpp"
 #include "app/run_report.hpp"
+#include "fft/window.hpp"
 
 namespace papfft::app {
 
@@ -41,6 +42,17 @@ inline void check_before_work(const InputOptions& input, const JobOptions& job, 
                                                               const JobOptions& job, int ranks) {
   check_before_work(input, job, ranks);
   return input.open();
+}
+
+/// Collective: the root's window for all, so that hosts whose cosines differ in a bit have the same one.
+/// @param settings  fft::WelchSettings or SpectrogramSettings
+template <typename Settings>
+[[nodiscard]] std::vector<double> shared_window(Job& job, const Settings& settings,
+                                                const std::string& bcast) {
+  std::vector<double> window(settings.nperseg);
+  job.at_root([&] { window = fft::make_window(settings.window, settings.nperseg, settings.tukey_alpha); });
+  job.comm().bcast<double>(window, 0, bcast);
+  return window;
 }
 
 inline void say_non_finite(std::uint64_t count, const std::string& name) {

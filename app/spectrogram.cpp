@@ -67,6 +67,8 @@ class SpectrogramJob {
     job_.at_root([&] { prepare(); });
     plan_ = job_.from_root(plan_);
     settings_.sample_rate_hz = plan_.rate_hz;
+    window_ = shared_window(job_, settings_, options_.job.bcast);
+    settings_.window_samples = window_;
     if (plan_.is_endless != 0) {
       plan_.is_complex != 0 ? deal_out<Complex>() : deal_out<T>();
     } else if (plan_.is_complex != 0) {
@@ -350,6 +352,7 @@ class SpectrogramJob {
   Job& job_;
   const SpectrogramOptions& options_;
   fft::SpectrogramSettings settings_;
+  std::vector<double> window_;
   Plan plan_;
   RunReport report_;
   bool knows_rate_ = false;

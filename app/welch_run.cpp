@@ -95,6 +95,8 @@ void WelchRun<T>::compute() {
   job_.at_root([&] { prepare(); });
   plan_ = job_.from_root(plan_);
   settings_ = options_.settings(plan_.rate_hz);
+  window_ = shared_window(job_, settings_, options_.job.bcast);
+  settings_.window_samples = window_;
   if (with_pairs_) pairs_ = all_pairs(channels());
   if (reads_itself()) job_.on_every_rank([&] { check_readable(); });
   if (plan_.is_complex != 0) {

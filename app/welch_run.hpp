@@ -132,6 +132,7 @@ class WelchRun {
   bool with_pairs_;
   Plan plan_;
   fft::WelchSettings settings_;
+  std::vector<double> window_;
   std::vector<fft::ChannelPair> pairs_;
   Channels channels_;
   RunReport report_;

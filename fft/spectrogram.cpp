@@ -34,7 +34,8 @@ Spectrogram<T>::Spectrogram(const SpectrogramSettings& settings, Rigor rigor)
     : settings_(checked(settings)),
       real_fft_(settings.nperseg, Direction::forward, rigor),
       complex_fft_(settings.nperseg, Direction::forward, rigor) {
-  const std::vector<double> window = make_window(settings.window, settings.nperseg, settings.tukey_alpha);
+  const std::vector<double> window =
+      window_of(settings.window_samples, settings.window, settings.nperseg, settings.tukey_alpha);
   scale_ = power_scale(window, settings.scaling, settings.sample_rate_hz);
   for (const double w : window) window_.push_back(static_cast<T>(w));
 }

@@ -45,6 +45,8 @@ struct SpectrogramSettings {
   Scaling scaling = Scaling::density;
   Detrend detrend = Detrend::constant;
   SpectrogramMode mode = SpectrogramMode::psd;
+  /// nperseg of them, instead of making the window; empty: it is made. Only the constructor looks at them.
+  std::span<const double> window_samples = {};
 };
 
 /// Short-time spectra with the numbers of scipy.signal.spectrogram. Per frame: subtract the mean or the line

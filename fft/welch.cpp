@@ -54,7 +54,8 @@ Welch<Sample>::Welch(const WelchSettings& settings, std::size_t channels, std::v
   if (settings.average == Average::median && !pairs_.empty()) {
     throw std::invalid_argument("welch: no median of pairs");
   }
-  const std::vector<double> window = make_window(settings.window, settings.nperseg, settings.tukey_alpha);
+  const std::vector<double> window =
+      window_of(settings.window_samples, settings.window, settings.nperseg, settings.tukey_alpha);
   scale_ = power_scale(window, settings.scaling, settings.sample_rate_hz);
   for (const double w : window) window_.push_back(static_cast<T>(w));
   plan_ =

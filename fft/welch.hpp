@@ -39,6 +39,8 @@ struct WelchSettings {
   Detrend detrend = Detrend::constant;
   bool two_sided = false;           ///< all nfft bins of real samples too; complex samples always have all
   Average average = Average::mean;  ///< median: without pairs
+  /// nperseg of them, instead of making the window; empty: it is made. Only the constructor looks at them.
+  std::span<const double> window_samples = {};
 };
 
 struct ChannelPair {
@@ -67,7 +69,8 @@ class Welch {
   using T = decltype(std::abs(Sample{}));
   using Complex = std::complex<T>;
 
-  /// Windows and plans are functions of the settings alone: every rank makes its own, nobody sends them.
+  /// Plans are functions of the settings alone; so is the window, but for the last bits of a host's cosine, for which the
+  /// settings may bring it along.
   /// @throws std::invalid_argument  bad framing, nfft below nperseg, a rate that is not positive, a window whose sum is 0,
   ///                                a pair of a channel that is not there
   Welch(const WelchSettings& settings, std::size_t channels, std::vector<ChannelPair> pairs = {});

@@ -62,6 +62,13 @@ std::vector<double> make_window(Window window, std::size_t n, double tukey_alpha
   return samples;
 }
 
+std::vector<double> window_of(std::span<const double> made, Window window, std::size_t n,
+                              double tukey_alpha) {
+  if (made.empty()) return make_window(window, n, tukey_alpha);
+  if (made.size() != n) throw std::invalid_argument("the window is not as long as a frame");
+  return {made.begin(), made.end()};
+}
+
 double power_scale(std::span<const double> window, Scaling scaling, double sample_rate_hz) {
   if (!(sample_rate_hz > 0)) throw std::invalid_argument("the sample rate must be positive");
   double sum = 0;

@@ -21,6 +21,11 @@ enum class Window { boxcar, hann, hamming, blackman, tukey };
 /// A single sample is 1. @param tukey_alpha  used by tukey only
 [[nodiscard]] std::vector<double> make_window(Window window, std::size_t n, double tukey_alpha = 0.25);
 
+/// The samples that somebody made, such as another rank, or, if there are none, those of make_window().
+/// @throws std::invalid_argument  there are some, but not n
+[[nodiscard]] std::vector<double> window_of(std::span<const double> made, Window window, std::size_t n,
+                                            double tukey_alpha);
+
 enum class Scaling { density, spectrum };
 
 /// What a squared spectrum is multiplied with: 1/(rate sum w^2) for density, 1/(sum w)^2 for spectrum.

@@ -226,6 +226,20 @@ TEST(WelchProgressTest, ReachesTheEndOverAllPieces) {
   omp_set_num_threads(threads_before);
 }
 
+TEST(WelchArgumentsTest, AWindowThatSomebodyElseMadeIsUsed) {
+  std::vector<double> samples(64);
+  for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = static_cast<double>(i * i % 7);
+  const auto power = [&](const WelchSettings& settings) {
+    Welch<double> welch(settings, 1);
+    welch.accumulate(samples, 7);
+    return std::vector<double>(welch.sums().begin(), welch.sums().end());
+  };
+  const std::vector<double> window = make_window(Window::blackman, 16);
+  const auto named = power({.window = Window::blackman, .nperseg = 16, .noverlap = 8});
+  EXPECT_NE(power({.nperseg = 16, .noverlap = 8}), named);
+  EXPECT_EQ(power({.nperseg = 16, .noverlap = 8, .window_samples = window}), named);
+}
+
 TEST(WelchArgumentsTest, MistakesAreRefused) {
   using Settings = WelchSettings;
   const auto make = [](const Settings& s) { return Welch<double>(s, 2); };
@@ -233,6 +247,8 @@ TEST(WelchArgumentsTest, MistakesAreRefused) {
   EXPECT_THROW(make({.nperseg = 8, .noverlap = 0, .nfft = 7}), std::invalid_argument);
   EXPECT_THROW(make({.sample_rate_hz = 0}), std::invalid_argument);
   EXPECT_THROW(Welch<double>({}, 2, {{0, 2}}), std::invalid_argument);
+  const std::vector<double> three(3, 1);
+  EXPECT_THROW(make({.nperseg = 8, .noverlap = 4, .window_samples = three}), std::invalid_argument);
   EXPECT_THROW((void)parse_detrend("cubic"), std::invalid_argument);
   Welch<double> welch({.nperseg = 8, .noverlap = 4}, 2);
   const std::vector<double> samples(23);
