@@ -14,7 +14,7 @@ cmake --build --preset fuzz --target papfft_fuzzers -j2 >build/fuzz/build.log 2>
 mkdir -p build/fuzz/failures
 export FUZZ_SECONDS="$seconds"
 # What a run discovers is kept apart from the committed corpus, and used by the next run.
-printf '%s\n' "$@" | xargs -P2 -I{} sh -c '
+printf '%s\n' "$@" | xargs -P3 -I{} sh -c '
   mkdir -p build/fuzz/found/{}
   if build/fuzz/tests/fuzz/fuzz_{} -max_total_time="$FUZZ_SECONDS" -rss_limit_mb=2048 -malloc_limit_mb=512 -timeout=10 \
       -max_len=4096 -print_final_stats=1 -artifact_prefix=build/fuzz/failures/{}- \
