@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/command.hpp"
+#include "app/companion.hpp"
 #include "app/exit_code.hpp"
 #include "app/io/errors.hpp"
 
@@ -15,10 +16,8 @@ namespace papfft::app {
 namespace {
 
 [[noreturn]] void run_cluster(char** arguments) {
-  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   std::string tried;
-  for (const std::filesystem::path& script :
-       {folder / "papfft-cluster", folder.parent_path() / "libexec" / "papfft" / "papfft-cluster"}) {
+  for (const std::filesystem::path& script : companion_places("papfft-cluster", "libexec")) {
     std::string name = script.string();
     std::vector<char*> argv = {name.data()};
     for (char** a = arguments; *a != nullptr; ++a) argv.push_back(*a);

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "app/companion.hpp"
 #include "app/exit_code.hpp"
 #include "app/io/errors.hpp"
 
@@ -21,13 +22,9 @@ namespace fs = std::filesystem;
 
 using Open = comm::Platform* (*)(const char* file, comm::NetworkModel model);
 
-fs::path program_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
-
 Open load_module() {
-  const fs::path folder = program_folder();
   std::string tried;
-  for (const fs::path& module :
-       {folder / "papfft-simgrid.so", folder.parent_path() / "libexec" / "papfft" / "papfft-simgrid.so"}) {
+  for (const fs::path& module : companion_places("papfft-simgrid.so", "libexec")) {
     // Local: SimGrid's own MPI_Init and so on must not take the place of the MPI library's.
     void* handle = dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle != nullptr) {
@@ -39,17 +36,6 @@ Open load_module() {
   }
   throw UsageError("simulate --platform: this papfft has no SimGrid" + tried +
                    "; what would work: apt-get install libsimgrid-dev, and build papfft anew");
-}
-
-std::string find_platform(const std::string& file) {
-  std::error_code error;
-  if (fs::exists(file, error) || file.find('/') != std::string::npos) return file;
-  const fs::path folder = program_folder();
-  for (const fs::path& known :
-       {folder / "platforms" / file, folder.parent_path() / "share" / "papfft" / "platforms" / file}) {
-    if (fs::exists(known, error)) return known.string();
-  }
-  return file;
 }
 
 /// Some mistakes in a platform make SimGrid end the process. Better that of a child.
@@ -74,6 +60,15 @@ bool ends_the_process(Open open_module, const std::string& file, comm::NetworkMo
 }
 
 }  // namespace
+
+std::string find_platform(const std::string& file) {
+  std::error_code error;
+  if (fs::exists(file, error) || file.find('/') != std::string::npos) return file;
+  for (const fs::path& known : companion_places(fs::path("platforms") / file, "share")) {
+    if (fs::exists(known, error)) return known.string();
+  }
+  return file;
+}
 
 std::unique_ptr<comm::Platform> open_platform(const std::string& file, comm::NetworkModel model) {
   const Open open_module = load_module();

@@ -20,6 +20,7 @@
 #include "comm/exec/layout.hpp"
 #include "comm/predict/pure/arrival_pattern.hpp"
 #include "comm/schedule/transform.hpp"
+#include "comm/schedule/uni_greedy.hpp"
 #include "comm/select/select.hpp"
 #include "comm/sim/oracles.hpp"
 #include "comm/sim/simulator.hpp"
@@ -61,8 +62,13 @@ struct SimulateOptions {
   bool quiet = false;
 };
 
-/// "table-binary", ...: not simulated, but by the greedy reduction paper's formulas.
+/// "table-binary", ...: not simulated, but as the greedy reduction paper computes them.
 constexpr std::string_view kClosedForm = "table-";
+/// Of these by its Algorithm 1, for segments that are equal but for the last, or any.
+constexpr std::string_view kUniGreedyEqual = "table-uni-greedy";
+constexpr std::string_view kUniGreedyUneven = "table-uni-greedy-uneven";
+constexpr std::uint64_t kMostBytesUneven = 16;  // may be cut in 2^15 ways
+bool is_uni_greedy(std::string_view name) { return name == kUniGreedyEqual || name == kUniGreedyUneven; }
 bool is_closed_form(std::string_view name) { return name.starts_with(kClosedForm); }
 
 /// GRD Table I (one-way ports) or III (two-way), for q segments of s bytes. @throws UsageError  they have no such row
@@ -77,7 +83,8 @@ Ticks closed_form(std::string_view name, bool duplex, const comm::oracles::Reduc
   throw UsageError(
       fmt::format("no row '{}' in the greedy reduction paper's table for --ports {}; known: table-bnom, "
                   "table-chain, table-binary{}",
-                  name, duplex ? "bi" : "uni", duplex ? ", table-rab, table-bi-greedy" : ""));
+                  name, duplex ? "bi" : "uni",
+                  duplex ? ", table-rab, table-bi-greedy" : ", table-uni-greedy, table-uni-greedy-uneven"));
 }
 
 /// The words of the command line, with a meaning.
@@ -102,12 +109,18 @@ struct Settings {
         continue;
       }
       if (is_closed_form(name)) {
-        if (operation != Operation::reduce || !o.platform.empty() || o.combining != "in-message" ||
+        const char* combining_there = is_uni_greedy(name) ? "exclusive" : "in-message";
+        if (operation != Operation::reduce || !o.platform.empty() || o.combining != combining_there ||
             o.arrivals != std::vector<std::string>{"none"}) {
           throw UsageError(
-              name + ": the paper's formulas are for --op reduce, --combining in-message and no arrivals");
+              fmt::format("{}: the paper computes it for --op reduce, --combining {} and no arrivals", name,
+                          combining_there));
         }
-        (void)closed_form(name, o.ports == "bi", {.p = 4}, 1, 1);
+        if (!is_uni_greedy(name)) {
+          (void)closed_form(name, o.ports == "bi", {.p = 4}, 1, 1);
+        } else if (o.ports != "uni") {
+          throw UsageError(name + ": the paper computes it for --ports uni");
+        }
         algorithms.push_back(name);
         continue;
       }
@@ -239,6 +252,10 @@ class Simulation {
 
   void add_rows(std::vector<Row>& rows, const std::string& name, int ranks, std::uint64_t bytes,
                 const comm::ArrivalPattern& pattern) const {
+    if (is_uni_greedy(name)) {
+      rows.push_back(by_uni_greedy(name == kUniGreedyUneven, ranks, bytes, pattern));
+      return;
+    }
     if (is_closed_form(name)) {
       for (const int segments : settings_.segments)
         rows.push_back(by_formula(name, ranks, bytes, pattern, segments));
@@ -298,13 +315,67 @@ class Simulation {
     int best = std::max(segments, 1);
     const auto most = static_cast<int>(std::clamp<std::int64_t>(m, 1, options_.most_segments));
     for (int q = 2; segments <= 0 && q <= most; ++q) best = time(q) < time(best) ? q : best;
-    const double ns = static_cast<double>(time(best)) / static_cast<double>(kTicksPerNs);
+    return computed(name, ranks, bytes, pattern, best, time(best));
+  }
+
+  /// The best way to cut the vector for uni-greedy (GRD section VIII): into segments of ceil(m/q) bytes, of which the last may be
+  /// smaller, or in any of 2^(m-1) ways.
+  [[nodiscard]] Row by_uni_greedy(bool uneven, int ranks, std::uint64_t bytes,
+                                  const comm::ArrivalPattern& pattern) const {
+    if (uneven && bytes > kMostBytesUneven) {
+      throw UsageError(
+          fmt::format("{}: {} bytes can be cut in too many ways; what would work: --bytes up to {}",
+                      kUniGreedyUneven, bytes, kMostBytesUneven));
+    }
+    const comm::Machine& machine = settings_.machine;
+    std::vector<Ticks> message;
+    std::vector<Ticks> combining;
+    std::optional<Ticks> least;
+    std::size_t best = 1;
+    const auto add = [&](std::uint64_t size) {
+      message.push_back(machine.alpha + machine.beta * static_cast<Ticks>(size));
+      combining.push_back(machine.gamma * static_cast<Ticks>(size));
+    };
+    const auto take = [&] {
+      const Ticks time = comm::plan_uni_greedy(ranks, options_.root, message, combining, [](auto) {});
+      if (!least || time < *least) best = message.size();
+      least = std::min(least.value_or(time), time);
+      message.clear();
+      combining.clear();
+    };
+    const std::uint64_t m = std::max<std::uint64_t>(bytes, 1);
+    const std::uint64_t most = std::min(m, static_cast<std::uint64_t>(options_.most_segments));
+    for (std::uint64_t q = 1; !uneven && q <= most; ++q) {
+      const std::uint64_t size = (m + q - 1) / q;
+      for (std::uint64_t left = bytes; left > 0; left -= std::min(left, size)) add(std::min(left, size));
+      take();
+    }
+    for (std::uint64_t cuts = 0; uneven && cuts < std::uint64_t{1} << (m - 1); ++cuts) {
+      std::uint64_t size = std::min<std::uint64_t>(bytes, 1);
+      for (std::uint64_t i = 1; i < m; ++i) {
+        if ((cuts >> (i - 1) & 1U) != 0) {
+          add(size);
+          size = 0;
+        }
+        ++size;
+      }
+      add(size);
+      take();
+    }
+    return computed(std::string(uneven ? kUniGreedyUneven : kUniGreedyEqual), ranks, bytes, pattern,
+                    static_cast<int>(best), *least);
+  }
+
+  /// A row whose time is the same in each call.
+  [[nodiscard]] Row computed(const std::string& name, int ranks, std::uint64_t bytes,
+                             const comm::ArrivalPattern& pattern, int segments, Ticks time) const {
+    const double ns = static_cast<double>(time) / static_cast<double>(kTicksPerNs);
     const auto calls = static_cast<std::size_t>(options_.iterations);
     return {.algorithm = name,
             .ranks = ranks,
             .bytes = bytes,
             .pattern = pattern.spec(),
-            .segments = best,
+            .segments = segments,
             .run_ns = std::vector<double>(calls, ns),
             .elapsed_ns = std::vector<double>(calls, ns)};
   }
@@ -506,7 +577,9 @@ void add_simulate(CLI::App& app, Action& action) {
           "names from 'papfft algorithms', with b before them for the background, /N behind them for N "
           "segments; auto; all; table-bnom, "
           "-chain, -binary (with two-way ports also -rab, -bi-greedy): by the formulas of the greedy "
-          "reduction paper")
+          "reduction paper; table-uni-greedy, -uni-greedy-uneven: by its algorithm for one-way ports, with "
+          "the best "
+          "equal segments or the best of all up to 16 bytes")
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--ranks", options->ranks, "numbers of ranks")

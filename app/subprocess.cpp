@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "app/io/errors.hpp"
 
@@ -37,6 +38,13 @@ bool wait_for(pid_t child, std::chrono::seconds limit, int& status) {
 
 ChildResult run_self(const std::vector<std::string>& arguments, const std::string& log,
                      std::chrono::seconds limit) {
+  std::vector<std::string> words = {std::filesystem::read_symlink("/proc/self/exe").string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return run_program(std::move(words), log, limit);
+}
+
+ChildResult run_program(std::vector<std::string> words, const std::string& log, std::chrono::seconds limit) {
+  const std::string program = words.at(0);
   const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd < 0) throw io::OutputError(log, io::errno_text(errno));
   posix_spawn_file_actions_t actions;
@@ -44,9 +52,6 @@ ChildResult run_self(const std::vector<std::string>& arguments, const std::strin
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, fd, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, fd, STDERR_FILENO);
-  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  std::vector<std::string> words = {program};
-  words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);

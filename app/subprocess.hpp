@@ -17,4 +17,8 @@ struct ChildResult {
 [[nodiscard]] ChildResult run_self(const std::vector<std::string>& arguments, const std::string& log,
                                    std::chrono::seconds limit);
 
+/// The same for another program, which is words[0].
+[[nodiscard]] ChildResult run_program(std::vector<std::string> words, const std::string& log,
+                                      std::chrono::seconds limit);
+
 }  // namespace papfft::app

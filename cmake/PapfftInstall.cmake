@@ -43,8 +43,8 @@ configure_file(cmake/papfft-fft.pc.in papfft-fft.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/papfft-fft.pc DESTINATION ${PAPFFT_PC_DIR})
 
 install(TARGETS papfft)
-# Not CMAKE_INSTALL_LIBEXECDIR: the program looks for the script in ../libexec/papfft.
-install(PROGRAMS app/cluster/papfft-cluster DESTINATION libexec/papfft)
+# Not CMAKE_INSTALL_LIBEXECDIR: the program looks for the scripts in ../libexec/papfft.
+install(PROGRAMS app/cluster/papfft-cluster scripts/smpi_selectors.py DESTINATION libexec/papfft)
 # Not CMAKE_INSTALL_DATADIR, for the same reason.
 install(DIRECTORY app/experiments DESTINATION share/papfft FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY data/platforms DESTINATION share/papfft FILES_MATCHING PATTERN "*.xml")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """papfft experiment: that the files are sound, and that a verdict follows from the data."""
 
+import functools
 import json
 import os
 import re
@@ -101,6 +102,24 @@ class ExperimentTest(ProgramTest):
         self.assertEqual(self.path("page.md").read_text(), (REPOSITORY / "docs" / "paper-versus-ours.md").read_text(),
                          "an experiment's file or the results changed; the page's first lines say how to write it anew")
 
+    @functools.cache
+    def help_of(self, words):
+        return self.papfft(*words, "--help").stdout.decode()
+
+    def test_figures_of_one_measurement_share_it(self):
+        names = [self.experiment(f"{name}.json", expect=[self.statement(least)]) for name, least in (("a", 2), ("b", 3))]
+        said = self.papfft("experiment", *names, "-o", "out").stdout.decode().splitlines()
+        self.assertEqual([line.split(",")[0] for line in said], ["a: reproduced", "b: not reproduced"])
+        self.assertEqual(self.path("out/a-1.json").read_bytes(), self.path("out/b-1.json").read_bytes())
+        self.assertTrue(self.path("out/a.log").exists())
+        self.assertFalse(self.path("out/b.log").exists(), "the command was run again")
+
+    def test_other_libraries_need_a_platform(self):
+        name = self.experiment(commands=[["smpi:mpich", "simulate", "--op", "bcast", "--ranks", "4", "--bytes", "1K"]])
+        result = run(command_line(("experiment", name, "-o", "out")), cwd=self.folder)
+        self.assertEqual(result.returncode, 64)
+        self.assertIn("smpi: is for simulate --platform", complaints(result.stderr)[0])
+
     def test_the_papers_experiments_are_sound(self):
         listed = self.papfft("experiment", "--list").stdout.decode().splitlines()[1:]
         self.assertEqual([line.split()[0] for line in listed], sorted(path.stem for path in FOLDER.glob("*.json")))
@@ -108,9 +127,9 @@ class ExperimentTest(ProgramTest):
             with self.subTest(path.stem):
                 document = json.loads(path.read_text())
                 for command in document.get("commands", []) + document.get("quick", []):
-                    command = command[1:] if command[0].startswith("ranks:") else command
+                    command = command[1:] if command[0].startswith(("ranks:", "smpi:")) else command
                     # Every option is known to the program. --help ends the parsing of a command whose words are right.
-                    words = self.papfft(*command[:1 if command[0] == "simulate" else 2], "--help").stdout.decode()
+                    words = self.help_of(tuple(command[:1 if command[0] == "simulate" else 2]))
                     for option in (word for word in command if word.startswith("--")):
                         self.assertRegex(words, rf"{option}\b")
                 measured = json.dumps(document.get("quick", document.get("commands")))
@@ -119,7 +138,8 @@ class ExperimentTest(ProgramTest):
                 for expected_row in (e["of"] for e in expected if "--algorithms" in measured):
                     names = expected_row["algorithm"]
                     for name in [names] if isinstance(names, str) else names:
-                        self.assertRegex(json.dumps(document["commands"]), rf"\b{re.escape(name)}\b")
+                        commands = json.dumps(document["commands"]).replace("smpi:", "smpi-")
+                        self.assertRegex(commands, rf"\b{re.escape(name)}\b")
 
     def test_drawings_of_the_papers_end_when_they_say(self):
         said = self.papfft("experiment", "grd-fig-8", "--quick", "-o", "out").stdout.decode()

@@ -47,6 +47,25 @@ class SimulateTest(ProgramTest):
         times = self.run_ns("--algorithms", "bnom,uni-greedy", "--ranks", 9, "--bytes", 60, "--segments", 1, *machine)
         self.assertEqual(times, {"bnom": 4 * (10 + 2 * 60), "uni-greedy": 4 * (10 + 2 * 60)})
 
+    def test_the_best_way_to_cut_is_that_of_table_iv(self):
+        def times(ranks, alpha, gamma, size=10):
+            names = "table-uni-greedy,table-uni-greedy-uneven"
+            return list(self.run_ns("--algorithms", names, "--ranks", ranks, "--bytes", size, "--ports", "uni", "--combining",
+                                    "exclusive", "--alpha", f"{alpha}ns", "--beta", 1, "--gamma", gamma).values())
+
+        self.assertEqual(times(6, 1, 1), [51, 49])
+        self.assertEqual(times(8, 0, 1), [37, 35])
+        self.assertEqual(times(12, 0, 1), [44, 41])
+        self.assertEqual(times(16, 1, 0), [40, 38])
+        self.assertEqual(times(4, 5, 1, size=1), [14, 14])  # one byte cannot be cut: two rounds of 7
+        for change, said in ((("--ports", "bi"), "for --ports uni"), (("--combining", "overlapped"), "--combining exclusive"),
+                             (("--bytes", "17"), "--bytes up to 16")):
+            arguments = {"--ports": "uni", "--combining": "exclusive", "--bytes": "10", change[0]: change[1]}
+            result = run(command_line(("simulate", "--algorithms", "table-uni-greedy-uneven",
+                                       *(word for pair in arguments.items() for word in pair))), cwd=self.folder)
+            self.assertEqual(result.returncode, 64)
+            self.assertIn(said, complaints(result.stderr)[0])
+
     def test_scatter_and_gather_take_the_time_of_equations_3_and_7(self):
         p, block = 8, 1000
         for op in ("scatter", "gather"):
