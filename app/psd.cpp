@@ -25,6 +25,7 @@ class PsdJob {
       });
       run_.report().deliver(options_.job);
     });
+    if (run_.stopped() != kOk) throw Quit{run_.stopped()};
   }
 
  private:
@@ -77,7 +78,16 @@ void add_psd(CLI::App& app, Action& action) {
       "algorithm.\n"
       "The input is read in pieces: it may be longer than memory, unless --average is median. --delay makes "
       "ranks late with each piece.\n"
-      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication.");
+      "SIGUSR1, SIGINT and SIGTERM, to any rank, end the input if it is a pipe: the output is the average of "
+      "the "
+      "frames that came.\n"
+      "Before the first frame, and where the input is a file, there is no output. mpirun kills its ranks 1 s "
+      "after "
+      "SIGINT and SIGTERM\n"
+      "(60 s: --mca odls_base_sigkill_timeout 60); SIGUSR1 it only passes on.\n"
+      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 stopped "
+      "by "
+      "SIGUSR1, 130 by SIGINT, 143 by SIGTERM.");
   command->callback([&action, options] {
     action = [options] {
       options->inputs = {options->io.in};

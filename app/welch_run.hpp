@@ -56,7 +56,7 @@ class WelchRun {
     report_.recorder = job.recorder();
   }
 
-  /// Collective. @throws Quit, and what the collectives throw
+  /// Collective. @throws Quit, and what the collectives throw; Quit also if a signal came before the first frame
   void compute();
 
   // At the root, after compute(); all lists have bins() entries per channel or pair.
@@ -69,6 +69,8 @@ class WelchRun {
   [[nodiscard]] const std::vector<fft::ChannelPair>& pairs() const { return pairs_; }
   [[nodiscard]] bool knows_rate() const { return knows_rate_; }
   [[nodiscard]] RunReport& report() { return report_; }
+  /// On every rank: the exit code, if a signal has ended the input, which was a pipe; the result is of what came before.
+  [[nodiscard]] int stopped() const { return stopped_; }
   /// The input had rows or several channels, and so has the result.
   [[nodiscard]] bool has_rows() const { return has_rows_; }
 
@@ -120,6 +122,7 @@ class WelchRun {
   void each_its_own(fft::Welch<Sample>& welch, ComputeWatch& watch, Progress& progress);
   template <typename Sample>
   std::uint64_t read_batch(std::vector<Sample>& window);
+  void say_if_stopped();
   template <typename Sample>
   void cut(const std::vector<Sample>& window, std::uint64_t batch, std::vector<Sample>& blocks) const;
   template <typename Sample>
@@ -139,6 +142,8 @@ class WelchRun {
   bool knows_rate_ = false;
   bool has_rows_ = false;
   std::exception_ptr read_failure_;  // kept until the ranks talk anyway
+  std::optional<StopRequest::Orderly> orderly_;
+  int stopped_ = kOk;
 
   std::uint64_t frames_done_ = 0;
   // Of the samples side by side that read_batch() fills at the root:

@@ -32,6 +32,9 @@ class PackedSource final : public Source {
         type_(type),
         data_offset_(data_offset) {}
 
+  void give_up() noexcept override { input_->give_up(); }
+  [[nodiscard]] bool given_up() const noexcept override { return input_->given_up(); }
+
  private:
   std::size_t read_components(std::uint64_t first, Components out) override {
     return std::visit([&](auto span) { return read_as(first, span); }, out);
@@ -61,9 +64,9 @@ class PackedSource final : public Source {
     return done;
   }
 
-  // Components in the bytes read; only the end of the input can leave part of a sample.
+  // Components in the bytes read; only the end of the input, or giving it up, can leave part of a sample.
   [[nodiscard]] std::size_t whole_samples(std::size_t bytes) const {
-    if (bytes % type_.sample_bytes() != 0 && !info().length) {
+    if (bytes % type_.sample_bytes() != 0 && !info().length && !given_up()) {
       throw DataError(name(),
                       fmt::format("ends inside a sample: {} bytes are left for one of {} bytes ({})",
                                   bytes % type_.sample_bytes(), type_.sample_bytes(), raw_type_name(type_)));
@@ -161,7 +164,7 @@ std::size_t Source::read(std::uint64_t first, std::span<Sample> out) {
     }
     done = read_components(first, components);
   }
-  if (total && done < out.size()) throw_truncated(name_, *total, first + done);
+  if (total && done < out.size() && !given_up()) throw_truncated(name_, *total, first + done);
   return done;
 }
 

@@ -54,6 +54,10 @@ class Source {
   template <typename Sample>
   [[nodiscard]] std::size_t read(std::uint64_t first, std::span<Sample> out);
 
+  /// As ByteInput's: what a pipe has given by then counts as all that there is.
+  virtual void give_up() noexcept {}
+  [[nodiscard]] virtual bool given_up() const noexcept { return false; }
+
  protected:
   Source(std::string name, SignalInfo info) : name_(std::move(name)), info_(std::move(info)) {}
 
