@@ -225,7 +225,7 @@ class SpectrogramJob {
       }
       const std::size_t frames =
           std::min(share, fft::Framing{waiting.size(), settings_.nperseg, settings_.noverlap}.frames());
-      if (frames == 0 || stop.asked()) return Feed::end;
+      if (frames == 0 || (stop.asked() && !ended)) return Feed::end;
       std::fill(task.begin(), task.end(), std::byte{0});
       const std::size_t used = std::min(span, waiting.size());
       std::copy_n(waiting.begin(), used, reinterpret_cast<Sample*>(task.data()));
@@ -258,7 +258,7 @@ class SpectrogramJob {
     job_.at_root([&] {
       report_.non_finite = reader->non_finite();
       say_non_finite(report_.non_finite, options_.io.in);
-      if (stop.asked()) {
+      if (stop.asked() && !ended) {
         stopped_ = stop.exit_code();
         fmt::print(stderr, "papfft: stopped by {} {}\n", stop.name(),
                    plan_.frames == 0 ? "before the first frame was done; there is no output"

@@ -591,7 +591,10 @@ class TransformJob {
       read_failure_ = std::current_exception();
     }
     if (next.state == RowReader<Sample>::State::later) return Offer::later();
-    if (next.state == RowReader<Sample>::State::end) return Offer::end();
+    if (next.state == RowReader<Sample>::State::end) {
+      input_ended_ = true;
+      return Offer::end();
+    }
     ++given_;
     if (samples_of<Sample>(in_).empty()) samples_of<Sample>(in_).assign(next.row, next.row + row_in());
     return Offer::of(next.row);
@@ -621,7 +624,7 @@ class TransformJob {
   void end_rows() {
     const bool unknown = plan_.rows == kUnknownRows;
     const StopRequest& stop = *job_.stop();
-    if (stop.asked() && done_ != plan_.rows) {
+    if (stop.asked() && !input_ended_ && done_ != plan_.rows) {
       stopped_ = stop.exit_code();
       const std::string after = done_ == 0 ? "before the first vector was done"
                                            : fmt::format("after {}{} vectors", done_,
@@ -961,6 +964,7 @@ class TransformJob {
   std::uint64_t done_ = 0;
   bool is_one_by_one_ = false;  // vectors are given and taken so
   std::optional<StopRequest::Orderly> orderly_;
+  bool input_ended_ = false;
   std::exception_ptr read_failure_;
   std::unique_ptr<RowReader<T>> real_rows_;
   std::unique_ptr<RowReader<Complex>> complex_rows_;
@@ -1007,13 +1011,14 @@ void add_transform(CLI::App& app, Action& action) {
                     "all N bins of real samples, instead of the N/2+1 that determine them");
   command->add_option("--length", options->length, "cut or zero-pad each vector to N samples")
       ->check(CLI::PositiveNumber);
-  command->add_flag(
-      "--batch", options->batch,
-      "the input is many vectors of --length N samples, one after another, read and written as they "
-      "are worked on: it may be endless");
-  command->add_flag(
-      "--resume", options->resume,
-      "a batch that was stopped goes on where it was: what is done is kept in OUT.partial, with OUT.journal");
+  command->add_flag("--batch", options->batch,
+                    "the input is many vectors of --length N samples, one after another; with .npy and raw "
+                    "outputs they are "
+                    "read and written as they are worked on: it may be endless");
+  command->add_flag("--resume", options->resume,
+                    "a batch that was stopped goes on where it was, with the same input (of a pipe: from its "
+                    "beginning): what "
+                    "is done is kept in OUT.partial, with OUT.journal");
   command->add_flag(
       "--leave-distributed", options->leave_distributed,
       "results stay with the ranks: of OUT.npy, rank r of P writes elements r, r+P, r+2P, ... to "

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <memory>
+#include <span>
+#include <stdexcept>
 #include <string>
-#include <thread>
+#include <vector>
 
 namespace papfft::app {
 namespace {
@@ -34,7 +37,8 @@ class Pipe {
     ends_[1] = -1;
   }
   [[nodiscard]] std::shared_ptr<io::Source> source() const {
-    return io::open_source("/dev/fd/" + std::to_string(ends_[0]), {.raw_type = io::raw_type_from("rf64_le")});
+    return io::open_source("/dev/fd/" + std::to_string(ends_[0]),
+                           {.raw_type = io::raw_type_from("rf64_le"), .channel = {}});
   }
 
  private:
