@@ -112,9 +112,14 @@ class RowReader {
               fmt::format("holds {} rows, and {} are done already: it is not the same as before", row,
                           first));
         }
-        const std::lock_guard lock(mutex);
+        std::unique_lock lock(mutex);
         if (got < length) {
           left_over = row < first ? 0 : got;
+          lock.unlock();
+          // Was that all, or is something wrong with the rest?
+          if (!source->given_up()) {
+            (void)source->template read<Sample>(row * length + got, std::span(to).subspan(got, 1));
+          }
           return;
         }
         if (row < first) continue;

@@ -199,18 +199,21 @@ class SpectrogramJob {
     const std::size_t span = (share - 1) * hop + settings_.nperseg;
 
     StopRequest& stop = *job_.stop();
-    orderly_.emplace(stop);
+    // The input then ends where it is, so that of slow ones, too, all frames that have come are done.
+    orderly_.emplace(stop, [source = source_] {
+      if (source) source->give_up();
+    });
     std::optional<RowReader<Sample>> reader;
     std::optional<io::RowFiles<T>> files;
     if (job_.is_root()) files.emplace(options_.io.out, bins_, std::nullopt, std::nullopt);
-    if (job_.is_root()) reader.emplace(std::move(source_), share * hop, 0);
+    if (job_.is_root()) reader.emplace(source_, share * hop, 0);
     std::vector<Sample> waiting;     // samples of frames that are not complete
     std::deque<std::size_t> counts;  // frames of the tasks under way
     bool ended = false;
+    bool stopped = false;
     using Feed = comm::Farm::Feed;
     const auto fill = [&](std::span<std::byte> task) {
       while (waiting.size() < span && !ended) {
-        if (stop.asked()) return Feed::end;
         typename RowReader<Sample>::Next next;
         try {
           next = reader->next();
@@ -219,13 +222,14 @@ class SpectrogramJob {
         }
         if (next.state == RowReader<Sample>::State::later) return Feed::later;
         ended = next.state == RowReader<Sample>::State::end;
+        stopped = ended && source_->given_up();
         const std::span<const Sample> more = ended ? reader->left_over() : std::span(next.row, share * hop);
         waiting.insert(waiting.end(), more.begin(), more.end());
         plan_.samples += more.size();
       }
       const std::size_t frames =
           std::min(share, fft::Framing{waiting.size(), settings_.nperseg, settings_.noverlap}.frames());
-      if (frames == 0 || (stop.asked() && !ended)) return Feed::end;
+      if (frames == 0) return Feed::end;
       std::fill(task.begin(), task.end(), std::byte{0});
       const std::size_t used = std::min(span, waiting.size());
       std::copy_n(waiting.begin(), used, reinterpret_cast<Sample*>(task.data()));
@@ -258,7 +262,7 @@ class SpectrogramJob {
     job_.at_root([&] {
       report_.non_finite = reader->non_finite();
       say_non_finite(report_.non_finite, options_.io.in);
-      if (stop.asked() && !ended) {
+      if (stopped) {
         stopped_ = stop.exit_code();
         fmt::print(stderr, "papfft: stopped by {} {}\n", stop.name(),
                    plan_.frames == 0 ? "before the first frame was done; there is no output"
@@ -379,7 +383,7 @@ class SpectrogramJob {
   double compute_s_ = 0;
   Samples<T> in_;
   std::vector<T> values_;
-  std::unique_ptr<io::Source> source_;  // endless
+  std::shared_ptr<io::Source> source_;  // endless
   int stopped_ = kOk;                   // the exit code, if a signal has ended the job
   std::optional<StopRequest::Orderly> orderly_;
   std::exception_ptr read_failure_;  // what came before counts
@@ -434,7 +438,8 @@ void add_spectrogram(CLI::App& app, Action& action) {
       "  cat iq.cf32 | mpirun -n 4 papfft spectrogram - --format cf32_le --nperseg 1024 -o iq.npy\n"
       "Samples from a pipe may be endless: frames are written to .npy and raw files as they come, in bounded "
       "memory.\n"
-      "SIGUSR1, SIGINT and SIGTERM, to any rank, then end the job in good order: the frames that came are "
+      "SIGUSR1, SIGINT and SIGTERM, to any rank, then end the job in good order: the frames that have come "
+      "are "
       "written. "
       "Before the first\n"
       "frame, and where the input is a file, there is no output. mpirun kills its ranks 1 s after SIGINT and "

@@ -652,7 +652,7 @@ class TransformJob {
       left_over = complex_rows_->left_over().size();
     }
     say_non_finite(report_.non_finite, options_.io.in);
-    if (left_over > 0 && stopped_ == kOk) {
+    if (left_over > 0 && stopped_ == kOk && !read_failure_) {
       fmt::print(stderr, "papfft: note: the last {} samples of {} are no whole vector, and were left out\n",
                  left_over, options_.io.in);
     }

@@ -253,6 +253,13 @@ TEST(PipeSource, EndingInsideASampleIsAnError) {
   const auto source = open_source(pipe.path(), raw("cf32_le"));
   EXPECT_EQ(error_of([&] { (void)read_all<std::complex<float>>(*source); }),
             pipe.path() + ": ends inside a sample: 3 bytes are left for one of 8 bytes (cf32_le)");
+  for (const char* type : {"cf32_le", "cf32_be", "ci32_le"}) {  // the samples before it come first
+    const Pipe other(std::string(19, 'x'));
+    const auto source_of_type = open_source(other.path(), raw(type));
+    std::vector<std::complex<float>> samples(5);
+    EXPECT_EQ(source_of_type->read(0, std::span(samples)), 2U);
+    EXPECT_THROW((void)source_of_type->read(2, std::span(samples)), DataError);
+  }
 }
 
 TEST(PipeSource, EndingBeforeThePromisedLengthIsAnErrorWithoutTheMemoryItPromised) {
