@@ -70,7 +70,7 @@ class PackedSource final : public Source {
   // Components in the bytes read; only the end of the input, or giving it up, can leave part of a sample.
   // Then the samples before it come first, and the next read says what is wrong.
   [[nodiscard]] std::size_t whole_samples(std::size_t bytes) {
-    if (!info().length && !given_up()) torn_bytes_ = bytes % type_.sample_bytes();
+    if (!info().any_order && !given_up()) torn_bytes_ = bytes % type_.sample_bytes();
     return bytes / type_.sample_bytes() * type_.components();
   }
 
