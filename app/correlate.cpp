@@ -34,7 +34,7 @@ class CorrelateJob {
       });
       run_.report().deliver(options_.job);
     });
-    if (run_.stopped() != kOk) throw Quit{run_.stopped()};
+    run_.end();
   }
 
  private:

@@ -25,7 +25,7 @@ class PsdJob {
       });
       run_.report().deliver(options_.job);
     });
-    if (run_.stopped() != kOk) throw Quit{run_.stopped()};
+    run_.end();
   }
 
  private:

@@ -286,6 +286,12 @@ class InputThatEndsEarlyTest(StopCase):
                      input=raw, cwd=self.folder)
         self.assertEqual((result.returncode, len(complaints(result.stderr))), (65, 2), result.stderr)
         self.assertEqual(len(np.load(self.path("out.npy"))), 6)
+        for ranks in (None, 2):
+            result = run(command_line(("psd", "-", *RAW, "--nperseg", LENGTH, "-o", "out.npy"), ranks), stdin=None, input=raw,
+                         cwd=self.folder)
+            self.assertEqual((result.returncode, len(complaints(result.stderr))), (65, 2), result.stderr)
+            _, expected = scipy.signal.welch(z.ravel(), nperseg=LENGTH, return_onesided=False)
+            self.assertLess(relative_l2(np.load(self.path("out.npy")), expected), 1e-5)
 
 
 class ResumeTest(StopCase):
