@@ -1049,11 +1049,13 @@ void add_transform(CLI::App& app, Action& action) {
       "Batches over TCP: mpirun --mca btl_tcp_sndbuf 262144 keeps the way back from waiting behind the way "
       "out.\n"
       "SIGUSR1, SIGINT and SIGTERM, to any rank, stop a batch in good order: the vectors under way are "
-      "finished and written. Before\n"
-      "the first vector, and where there is no batch, they end the job, and there is no output. mpirun kills "
-      "its ranks 1 s after\n"
-      "SIGINT and SIGTERM (60 s: --mca odls_base_sigkill_timeout 60); SIGUSR1 it only passes on.\n"
-      "An input that cannot be read to its end leaves what came before, too, with exit code 65.\n"
+      "finished\n"
+      "and written. Before the first vector, and where there is no batch, they end the job, and there is no "
+      "output.\n"
+      "mpirun kills its ranks 1 s after SIGINT and SIGTERM (10 s: --mca odls_base_sigkill_timeout 10); "
+      "SIGUSR1 it\n"
+      "only passes on. An input that cannot be read to its end leaves what came before, too, with exit code "
+      "65.\n"
       "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 stopped "
       "by SIGUSR1, 130 by SIGINT, 143 by SIGTERM.");
   command->callback([&action, options] { action = [options] { return run_transform(*options); }; });

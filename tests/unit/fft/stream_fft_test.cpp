@@ -172,7 +172,7 @@ void check_turns(int ranks, const ParallelPlan& plan, std::size_t in_length, std
       one.execute(in.back().data(), expected.back().data());
     }
     TurnsFft<T> turns(comm, comm, plan);
-    for (const std::size_t vectors : {kVectors, 0, 1}) {
+    for (const std::size_t vectors : {std::size_t{kVectors}, std::size_t{0}, std::size_t{1}}) {
       std::size_t given = 0;
       std::size_t got = 0;
       int asked = 0;
