@@ -34,6 +34,14 @@ class Channels {
   /// 0: unknown. @throws UsageError  the files differ
   [[nodiscard]] double sample_rate_hz() const;
 
+  /// Ends all pipes here and now, from any thread (io::Source).
+  void give_up() const noexcept {
+    for (const Channel& channel : channels_) channel.source->give_up();
+  }
+  [[nodiscard]] bool given_up() const noexcept {
+    return std::ranges::any_of(channels_, [](const Channel& c) { return c.source->given_up(); });
+  }
+
   /// Reads samples of one channel from `first` on; zeros beyond its end.
   /// @return how many there were. @throws io::DataError
   template <typename Sample>

@@ -371,7 +371,10 @@ void add_convolve(CLI::App& app, Action& action) {
       "  mpirun -n 4 papfft convolve antennas.npy taps.npy --bcast bnom --gather bsls -o filtered.npy\n"
       "The numbers are those of scipy.signal.fftconvolve; rows of a .npy file are filtered one after "
       "another.\n"
-      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication.");
+      "SIGUSR1, SIGINT and SIGTERM end the job, and leave no output that is not complete.\n"
+      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 stopped "
+      "by "
+      "SIGUSR1, 130 by SIGINT, 143 by SIGTERM.");
   command->callback([&action, options] {
     action = [options] {
       if (options->filter == "-" && options->io.in == "-")

@@ -101,7 +101,8 @@ void Job::at_root(const std::function<void()>& work) {
       code = report_exception(std::current_exception());
     }
   }
-  code = from_root(code);
+  comm::Pending told = comm_->ibcast<int>(std::span(&code, 1), 0, "bnom");
+  comm_->wait_until([&] { return told.done(); }, true);
   if (code != kOk) throw Quit{code};
 }
 

@@ -10,6 +10,8 @@
 
 namespace papfft::app {
 
+class StopRequest;
+
 /// Rank of this process as the launcher told it, before MPI is started; 0 when started alone.
 [[nodiscard]] int launched_rank();
 
@@ -38,7 +40,13 @@ class Job {
   /// @param recorder  must outlive the job's work
   void set_recorder(comm::Recorder* recorder) { recorder_ = recorder; }
 
-  /// Runs `work` on the root, then tells all ranks how it went. Collective.
+  /// Who knows whether the job is to stop; nullptr: signals end it at once.
+  [[nodiscard]] StopRequest* stop() const { return stop_; }
+  /// @param stop  must outlive the job's work
+  void set_stop(StopRequest* stop) { stop_ = stop; }
+
+  /// Runs `work` on the root, then tells all ranks how it went. Collective. The root may take any time, for a file or for
+  /// a pipe that is quiet: the others are not stuck meanwhile.
   /// @throws Quit on every rank, if `work` threw; the root has then printed the one line.
   void at_root(const std::function<void()>& work);
 
@@ -65,6 +73,7 @@ class Job {
   std::unique_ptr<comm::Transport> alone_;
   std::unique_ptr<comm::Collectives> comm_;
   comm::Recorder* recorder_ = nullptr;
+  StopRequest* stop_ = nullptr;
 };
 
 /// Starts the ranks, checks that all have the same command line, and runs `body` on each.

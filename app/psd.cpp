@@ -25,6 +25,7 @@ class PsdJob {
       });
       run_.report().deliver(options_.job);
     });
+    run_.end();
   }
 
  private:
@@ -77,7 +78,16 @@ void add_psd(CLI::App& app, Action& action) {
       "algorithm.\n"
       "The input is read in pieces: it may be longer than memory, unless --average is median. --delay makes "
       "ranks late with each piece.\n"
-      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication.");
+      "SIGUSR1, SIGINT and SIGTERM, to any rank, end the input if it is a pipe: the output is the average of "
+      "the\n"
+      "frames that came. Before the first frame, and where the input is a file, there is no output. mpirun "
+      "kills\n"
+      "its ranks 1 s after SIGINT and SIGTERM (10 s: --mca odls_base_sigkill_timeout 10); SIGUSR1 it only "
+      "passes\n"
+      "on. A pipe that cannot be read to its end leaves the average of what came before, with exit code 65.\n"
+      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 stopped "
+      "by "
+      "SIGUSR1, 130 by SIGINT, 143 by SIGTERM.");
   command->callback([&action, options] {
     action = [options] {
       options->inputs = {options->io.in};

@@ -10,6 +10,7 @@
 
 #include "app/bench_common.hpp"
 #include "app/command.hpp"
+#include "app/stop_request.hpp"
 #include "app/timeline.hpp"
 #include "app/version.hpp"
 #include "comm/predict/pure/arrival_trace.hpp"
@@ -133,7 +134,7 @@ void run_recorded(Job& job, const JobOptions& options, const std::function<void(
   try {
     work();
   } catch (const Quit& quit) {
-    if (quit.code != kStopped) throw;
+    if (!is_stopped(quit.code)) throw;
     code = quit.code;  // on request, in good order
   }
   if (!options.record.empty()) {

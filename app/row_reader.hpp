@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <fmt/format.h>
+
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
@@ -26,32 +28,26 @@ class RowReader {
     const Sample* row = nullptr;  ///< valid until asked again
   };
 
-  /// @param first  rows before this one are passed over
+  /// @param first  rows before this one are passed over; the input must have them
   RowReader(std::shared_ptr<io::Source> source, std::uint64_t row_length, std::uint64_t first)
-      : body_(std::make_shared<Body>(std::move(source), row_length)),
-        thread_([body = body_, first] { body->run(first); }) {}
+      : body_(std::move(source), row_length), thread_([this, first] { body_.run(first); }) {}
 
-  /// A thread that waits for a pipe is left to itself: nothing could wake it.
   ~RowReader() {
-    bool waits = false;
     {
-      const std::lock_guard lock(body_->mutex);
-      body_->abandoned = true;
-      waits = !body_->ended && !body_->source->info().any_order;
+      const std::lock_guard lock(body_.mutex);
+      body_.abandoned = true;
     }
-    body_->changed.notify_all();
-    if (waits) {
-      thread_.detach();
-    } else {
-      thread_.join();
-    }
+    body_.changed.notify_all();
+    body_.source->give_up();
+    thread_.join();
   }
   RowReader(const RowReader&) = delete;
   RowReader& operator=(const RowReader&) = delete;
 
-  /// @param patient  waits for a row, and never says `later`. @throws io::DataError, once the rows before have been taken
-  Next next(bool patient = false) {
-    Body& b = *body_;
+  /// @param patience  so long it waits for a row, before it says `later`
+  /// @throws io::DataError, once the rows before have been taken
+  Next next(std::chrono::milliseconds patience = {}) {
+    Body& b = body_;
     std::unique_lock lock(b.mutex);
     if (holds_) {
       holds_ = false;
@@ -59,8 +55,7 @@ class RowReader {
       b.changed.notify_all();
     }
     const auto settled = [&] { return b.taken < b.filled || b.ended; };
-    if (patient) b.changed.wait(lock, settled);
-    if (!settled()) return {State::later, nullptr};
+    if (!b.changed.wait_for(lock, patience, settled)) return {State::later, nullptr};
     if (b.taken == b.filled) {
       if (b.error) std::rethrow_exception(b.error);
       return {State::end, nullptr};
@@ -71,13 +66,13 @@ class RowReader {
 
   /// At the end: the samples that did not fill a row.
   [[nodiscard]] std::span<const Sample> left_over() const {
-    const std::lock_guard lock(body_->mutex);
-    return std::span<const Sample>(body_->rows[body_->filled % kAhead]).first(body_->left_over);
+    const std::lock_guard lock(body_.mutex);
+    return std::span<const Sample>(body_.rows[body_.filled % kAhead]).first(body_.left_over);
   }
   /// In the rows read so far.
   [[nodiscard]] std::uint64_t non_finite() const {
-    const std::lock_guard lock(body_->mutex);
-    return body_->non_finite;
+    const std::lock_guard lock(body_.mutex);
+    return body_.non_finite;
   }
 
  private:
@@ -111,9 +106,20 @@ class RowReader {
         std::vector<Sample>& to = rows[filled % kAhead];  // only this thread changes `filled`
         const std::size_t got = source->read<Sample>(row * length, to);
         const std::uint64_t bad = io::count_non_finite<Sample>(std::span<const Sample>(to).first(got));
-        const std::lock_guard lock(mutex);
+        if (got < length && row < first && !source->given_up()) {
+          throw io::DataError(
+              source->name(),
+              fmt::format("holds {} rows, and {} are done already: it is not the same as before", row,
+                          first));
+        }
+        std::unique_lock lock(mutex);
         if (got < length) {
-          left_over = got;
+          left_over = row < first ? 0 : got;
+          lock.unlock();
+          // Was that all, or is something wrong with the rest?
+          if (!source->given_up()) {
+            (void)source->template read<Sample>(row * length + got, std::span(to).subspan(got, 1));
+          }
           return;
         }
         if (row < first) continue;
@@ -136,7 +142,7 @@ class RowReader {
     std::exception_ptr error;
   };
 
-  std::shared_ptr<Body> body_;
+  Body body_;
   bool holds_ = false;  // the caller has a row
   std::thread thread_;
 };

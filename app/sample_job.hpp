@@ -18,6 +18,7 @@
 #include "app/recording.hpp"
 #include "app/report/plot.hpp"
 #include "app/run_report.hpp"
+#include "app/stop_request.hpp"
 #include "fft/window.hpp"
 
 namespace papfft::app {
@@ -93,11 +94,15 @@ void write_picture(const std::string& path, const Plot& plot, const InputOptions
 /// no such file, or another one. Collective.
 void share_tuning(Job& job);
 
-/// Runs JobOf<float or double>(job, options).run() on every rank. @return the exit code
+/// Runs JobOf<float or double>(job, options).run() on every rank, which signals end at once unless it says otherwise
+/// (StopRequest). @return the exit code
 template <template <typename> class JobOf, typename Options>
 [[nodiscard]] int run_sample_job(const Options& options) {
+  StopRequest stop;
   return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
     options.job.apply_threads(job.comm().ranks_on_host());
+    const StopRequest::Line line(stop, job);
+    job.set_stop(&stop);
     share_tuning(job);
     run_recorded(job, options.job, [&] {
       if (options.io.precision == "float") {

@@ -9,7 +9,9 @@
 #include <cmath>
 #include <complex>
 #include <deque>
+#include <exception>
 #include <memory>
+#include <optional>
 
 #include "app/arrivals.hpp"
 #include "app/command.hpp"
@@ -78,8 +80,10 @@ class SpectrogramJob {
     }
     const double compute_s = largest_at_root(job_, compute_s_, options_.job.reduce);
     job_.at_root([&] {
+      if (plan_.frames == 0) return;  // stopped before the first was done
       finish_report(compute_s);
       write();
+      if (read_failure_) std::rethrow_exception(read_failure_);
     });
     if (const int code = job_.from_root(stopped_); code != kOk) throw Quit{code};
   }
@@ -101,7 +105,7 @@ class SpectrogramJob {
                     : info.sample_rate_hz > 0 ? info.sample_rate_hz
                                               : 1;
     knows_rate_ = options_.rate_hz > 0 || info.sample_rate_hz > 0;
-    if (!info.length && io::RowFiles<T>::can_grow(options_.io.out)) {
+    if (!info.any_order && io::RowFiles<T>::can_grow(options_.io.out)) {
       plan_.is_endless = 1;
       source_ = std::move(source);
       return;
@@ -194,28 +198,38 @@ class SpectrogramJob {
         std::max<std::size_t>(1, kTaskBytes / (hop * sizeof(Sample)));  // frames of a task
     const std::size_t span = (share - 1) * hop + settings_.nperseg;
 
-    const StopRequest stop;
+    StopRequest& stop = *job_.stop();
+    // The input then ends where it is, so that of slow ones, too, all frames that have come are done.
+    orderly_.emplace(stop, [source = source_] {
+      if (source) source->give_up();
+    });
     std::optional<RowReader<Sample>> reader;
     std::optional<io::RowFiles<T>> files;
     if (job_.is_root()) files.emplace(options_.io.out, bins_, std::nullopt, std::nullopt);
-    if (job_.is_root()) reader.emplace(std::move(source_), share * hop, 0);
+    if (job_.is_root()) reader.emplace(source_, share * hop, 0);
     std::vector<Sample> waiting;     // samples of frames that are not complete
     std::deque<std::size_t> counts;  // frames of the tasks under way
     bool ended = false;
+    bool stopped = false;
     using Feed = comm::Farm::Feed;
     const auto fill = [&](std::span<std::byte> task) {
       while (waiting.size() < span && !ended) {
-        if (stop.asked()) return Feed::end;
-        const auto next = reader->next();
+        typename RowReader<Sample>::Next next;
+        try {
+          next = reader->next();
+        } catch (const io::DataError&) {
+          read_failure_ = std::current_exception();
+        }
         if (next.state == RowReader<Sample>::State::later) return Feed::later;
         ended = next.state == RowReader<Sample>::State::end;
+        stopped = ended && source_->given_up();
         const std::span<const Sample> more = ended ? reader->left_over() : std::span(next.row, share * hop);
         waiting.insert(waiting.end(), more.begin(), more.end());
         plan_.samples += more.size();
       }
       const std::size_t frames =
           std::min(share, fft::Framing{waiting.size(), settings_.nperseg, settings_.noverlap}.frames());
-      if (frames == 0 || stop.asked()) return Feed::end;
+      if (frames == 0) return Feed::end;
       std::fill(task.begin(), task.end(), std::byte{0});
       const std::size_t used = std::min(span, waiting.size());
       std::copy_n(waiting.begin(), used, reinterpret_cast<Sample*>(task.data()));
@@ -248,17 +262,25 @@ class SpectrogramJob {
     job_.at_root([&] {
       report_.non_finite = reader->non_finite();
       say_non_finite(report_.non_finite, options_.io.in);
-      if (stop.asked()) stopped_ = stop.exit_code();
-      if (plan_.frames == 0 && !stop.asked()) {
+      if (stopped) {
+        stopped_ = stop.exit_code();
+        fmt::print(stderr, "papfft: stopped by {} {}\n", stop.name(),
+                   plan_.frames == 0 ? "before the first frame was done; there is no output"
+                                     : fmt::format("after {} frames; the output holds these", plan_.frames));
+        if (plan_.frames == 0) return;
+      } else if (plan_.frames == 0) {
+        if (read_failure_) std::rethrow_exception(read_failure_);
         throw io::DataError(options_.io.in,
                             fmt::format("{} samples are shorter than a frame; what would work: --nperseg {}",
                                         plan_.samples, plan_.samples));
       }
-      timed(report_, "write", [&] { files->finish(); });
-      if (stop.asked()) {
-        fmt::print(stderr, "papfft: stopped by {} after {} frames; the output holds these\n", stop.name(),
-                   plan_.frames);
+      if (read_failure_) {
+        fmt::print(
+            stderr,
+            "papfft: note: the input could not be read to its end; the output holds the {} frames before\n",
+            plan_.frames);
       }
+      timed(report_, "write", [&] { files->finish(); });
     });
   }
 
@@ -361,8 +383,10 @@ class SpectrogramJob {
   double compute_s_ = 0;
   Samples<T> in_;
   std::vector<T> values_;
-  std::unique_ptr<io::Source> source_;  // endless
+  std::shared_ptr<io::Source> source_;  // endless
   int stopped_ = kOk;                   // the exit code, if a signal has ended the job
+  std::optional<StopRequest::Orderly> orderly_;
+  std::exception_ptr read_failure_;  // what came before counts
 };
 
 int run_spectrogram(const SpectrogramOptions& options) {
@@ -413,8 +437,14 @@ void add_spectrogram(CLI::App& app, Action& action) {
       "  papfft spectrogram iq.sigmf-meta --nperseg 512 -o iq.svg\n"
       "  cat iq.cf32 | mpirun -n 4 papfft spectrogram - --format cf32_le --nperseg 1024 -o iq.npy\n"
       "Samples from a pipe may be endless: frames are written to .npy and raw files as they come, in bounded "
-      "memory; "
-      "SIGUSR1, SIGINT and SIGTERM\nend the job in good order.\n"
+      "memory.\n"
+      "SIGUSR1, SIGINT and SIGTERM, to any rank, then end the input: the frames that have come are written. "
+      "Before\n"
+      "the first frame, and where the input is a file, there is no output. mpirun kills its ranks 1 s after "
+      "SIGINT\n"
+      "and SIGTERM (10 s: --mca odls_base_sigkill_timeout 10); SIGUSR1 it only passes on. An input that "
+      "cannot be\n"
+      "read to its end leaves what came before, too, with exit code 65.\n"
       "The numbers are those of scipy.signal.spectrogram (transposed: one row per frame).\n"
       "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 "
       "stopped by SIGUSR1, 130 by SIGINT, 143 by SIGTERM.");

@@ -4,9 +4,12 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <complex>
+#include <exception>
 #include <numeric>
+#include <optional>
 
 #include "app/arrivals.hpp"
 #include "app/command.hpp"
@@ -20,6 +23,7 @@
 #include "fft/parallel_fft.hpp"
 #include "fft/sharing_model.hpp"
 #include "fft/stream_fft.hpp"
+#include "fft/turns.hpp"
 
 namespace papfft::app {
 
@@ -54,6 +58,9 @@ bool can_overlap(comm::Operation operation, const std::string& name) {
 }
 
 constexpr std::uint64_t kUnknownRows = ~std::uint64_t{0};
+
+/// How long to wait for a pipe before looking for something else to do, such as to stop.
+constexpr auto kPatience = std::chrono::milliseconds(50);
 
 /// What the root finds out and every rank must know. Without padding: it is sent as bytes.
 struct Plan {
@@ -97,16 +104,21 @@ class TransformJob {
     job_.at_root([&] { prepare(); });
     plan_ = job_.from_root(plan_);
     transform();
+    // What is in memory is written as a whole: a signal then ends the job.
+    if (plan_.row_by_row == 0 && !job_.stop()->asked()) orderly_.reset();
     const double compute_s = largest_at_root(job_, times_.compute_s, options_.job.reduce);
-    if (options_.distributed()) {
-      job_.at_root([&] { finish_report(compute_s); });
-      leave_distributed();
-      return;
-    }
     job_.at_root([&] {
+      if (is_one_by_one_) end_rows();
       if (plan_.rows == 0) return;  // stopped before the first was done
       finish_report(compute_s);
-      write();
+      if (!options_.distributed()) write();
+    });
+    if (options_.distributed()) {
+      plan_.rows = job_.from_root(plan_.rows);
+      if (plan_.rows > 0) leave_distributed();
+    }
+    job_.at_root([&] {
+      if (read_failure_) std::rethrow_exception(read_failure_);
     });
     if (const int code = job_.from_root(stopped_); code != kOk) throw Quit{code};
   }
@@ -127,7 +139,7 @@ class TransformJob {
     plan_.real_in = !options_.inverse && !info.is_complex && !options_.full ? 1 : 0;
     plan_.real_out = options_.inverse && options_.real ? 1 : 0;
     if (options_.batch && info.rows == 1 && options_.length > 0 && info.length != 0 &&
-        io::RowFiles<T>::can_grow(options_.io.out) && !needs_turns()) {
+        io::RowFiles<T>::can_grow(options_.io.out) && !(options_.distributed() && options_.resume)) {
       plan_.row_by_row = 1;
       plan_.length = options_.length;
       plan_.rows = kUnknownRows;
@@ -138,19 +150,11 @@ class TransformJob {
     }
     if (options_.resume) {
       throw UsageError(
-          "--resume is for --batch with --length, engine stream, farm or fftw, and outputs .npy or raw");
+          "--resume is for --batch with --length and outputs .npy or raw, whose results come to rank 0");
     }
     in_ = read_samples<T>(*source, plan_.real_in == 0, report_);
     shape_rows(info.rows, source->name());
     choose_engine(source->name());
-  }
-
-  /// Named algorithms or the engine want one vector after another.
-  [[nodiscard]] bool needs_turns() const {
-    return options_.distributed() || options_.engine == "dif" ||
-           (options_.engine == "auto" && job_.size() > 1 &&
-            !(can_overlap(comm::Operation::scatter, options_.job.scatter) &&
-              can_overlap(comm::Operation::gather, options_.job.gather)));
   }
 
   /// How many vectors a batch is. @throws UsageError  there is a rest
@@ -161,11 +165,30 @@ class TransformJob {
                                  std::gcd(total, row_in())));
   }
 
+  /// Of samples from all over a file, to notice when it has changed. Of a pipe nothing is known yet.
+  [[nodiscard]] static std::string fingerprint(io::Source& source) {
+    constexpr std::uint64_t kPlaces = 16;
+    constexpr std::uint64_t kSamples = 1024;  // each
+    const std::uint64_t total = source.sample_count().value_or(0);
+    if (!source.info().any_order || total == 0) return "";
+    std::uint64_t hash = 14695981039346656037U;  // FNV-1a
+    std::vector<Complex> samples(std::min(kSamples, total));
+    for (std::uint64_t i = 0; i < kPlaces; ++i) {
+      const std::uint64_t first = (total - samples.size()) / (kPlaces - 1) * i;
+      (void)source.read<Complex>(first, std::span<Complex>(samples));
+      for (const std::byte b : std::as_bytes(std::span<const Complex>(samples))) {
+        hash = (hash ^ std::to_integer<unsigned>(b)) * 1099511628211U;
+      }
+    }
+    return fmt::format("{:016x}", hash);
+  }
+
   /// Everything that the numbers of a batch depend on, to be compared when it is resumed.
-  [[nodiscard]] std::string journal() const {
+  [[nodiscard]] std::string journal(io::Source& source) const {
     const nlohmann::ordered_json text = {
         {"papfft", "transform --batch"},
         {"input", options_.io.in},
+        {"fingerprint", fingerprint(source)},
         {"vectors",
          plan_.rows == kUnknownRows ? nlohmann::ordered_json() : nlohmann::ordered_json(plan_.rows)},
         {"length", plan_.length},
@@ -183,12 +206,14 @@ class TransformJob {
   void open_rows(std::shared_ptr<io::Source> source) {
     const std::optional<std::uint64_t> rows =
         plan_.rows == kUnknownRows ? std::nullopt : std::optional(plan_.rows);
-    const std::optional<std::string> kept = options_.resume ? std::optional(journal()) : std::nullopt;
+    const std::optional<std::string> kept = options_.resume ? std::optional(journal(*source)) : std::nullopt;
     const auto open_files = [&]<typename Sample>(std::unique_ptr<io::RowFiles<Sample>>& files) {
       files = std::make_unique<io::RowFiles<Sample>>(options_.io.out, row_out(), rows, kept);
       given_ = done_ = files->rows_before();
     };
-    if (plan_.real_out != 0) {
+    if (options_.distributed()) {
+      // Each rank opens its own.
+    } else if (plan_.real_out != 0) {
       open_files(real_files_);
     } else {
       open_files(complex_files_);
@@ -290,6 +315,10 @@ class TransformJob {
   }
 
   void transform() {
+    const bool many = plan_.row_by_row != 0 || plan_.rows != 1;
+    is_one_by_one_ = options_.distributed() || plan_.row_by_row != 0 || plan_.engine == Engine::stream ||
+                     plan_.engine == Engine::farm || (plan_.engine == Engine::dif && many);
+    if (is_one_by_one_ && many) orderly_.emplace(*job_.stop());
     if (options_.distributed()) {
       Progress progress = options_.job.make_progress(job_.is_root(), "transform");
       transform_in_place(progress);
@@ -303,10 +332,6 @@ class TransformJob {
         out_.complex.resize(rows * row_out());
       }
     }
-    std::optional<StopRequest> stop;
-    if (plan_.row_by_row != 0 || plan_.engine == Engine::stream || plan_.engine == Engine::farm) {
-      stop_ = &stop.emplace();
-    }
     Progress progress = options_.job.make_progress(job_.is_root(), "transform");
     const bool overlaps = plan_.engine == Engine::stream;
     const bool moves = overlaps || plan_.engine == Engine::dif;
@@ -314,18 +339,31 @@ class TransformJob {
                           {comm::Operation::scatter, comm::Operation::gather}, overlaps);
     switch (plan_.engine) {
       case Engine::fftw:
-        if (job_.is_root()) compute_alone(progress, arrivals.watch());
+        job_.at_root([&] { compute_alone(progress, arrivals.watch()); });
         return;
-      case Engine::dif:
-        each_vector(progress, arrivals);
+      case Engine::dif: {
+        const bool real = plan_.split_real != 0;
+        if (is_one_by_one_) {
+          fft::TurnsFft<T> turns(arrivals.comm(), job_.comm(), shared_plan(real));
+          one_by_one(turns, progress, arrivals, real, kPatience);
+        } else {
+          one_vector(progress, arrivals);
+        }
         report_.arrivals = arrivals.finish();
         return;
-      case Engine::stream:
-        overlapped<fft::StreamFft<T>>(progress, arrivals, plan_.split_real != 0);
+      }
+      case Engine::stream: {
+        const bool real = plan_.split_real != 0;
+        fft::StreamFft<T> stream(arrivals.comm(), shared_plan(real));
+        one_by_one(stream, progress, arrivals, real);
         break;
-      case Engine::farm:
-        overlapped<fft::FarmFft<T>>(progress, arrivals, plan_.real_in != 0 || plan_.real_out != 0);
+      }
+      case Engine::farm: {
+        const bool real = plan_.real_in != 0 || plan_.real_out != 0;
+        fft::FarmFft<T> farm(arrivals.comm(), shared_plan(real));
+        one_by_one(farm, progress, arrivals, real);
         break;
+      }
     }
     (void)arrivals.finish();
   }
@@ -339,19 +377,18 @@ class TransformJob {
             .rigor = fft::Rigor::tuned};
   }
 
-  void each_vector(Progress& progress, ArrivalAware& arrivals) {
+  /// Straight from and to its place in memory.
+  void one_vector(Progress& progress, ArrivalAware& arrivals) {
     fft::ParallelFft<T> parallel(arrivals.comm(), shared_plan(plan_.split_real != 0));
     parallel.observe(&arrivals.watch());
-    for (std::uint64_t row = 0; row < plan_.rows; ++row) {
-      if (plan_.split_real == 0) {
-        through_complex(row, [&](const Complex* in, Complex* out) { parallel.execute(in, out); });
-      } else if (plan_.real_out != 0) {
-        parallel.execute(at(in_.complex, row * row_in()), at(out_.real, row * row_out()));
-      } else {
-        parallel.execute(at(in_.real, row * row_in()), at(out_.complex, row * row_out()));
-      }
-      progress.show(row + 1, plan_.rows);
+    if (plan_.split_real == 0) {
+      through_complex([&](const Complex* in, Complex* out) { parallel.execute(in, out); });
+    } else if (plan_.real_out != 0) {
+      parallel.execute(in_.complex.data(), out_.real.data());
+    } else {
+      parallel.execute(in_.real.data(), out_.complex.data());
     }
+    progress.show(1, 1);
     times_ = parallel.times();
   }
 
@@ -362,12 +399,21 @@ class TransformJob {
     const std::size_t block = shared.block_length();
     ArrivalAware arrivals(job_, options_.job, plan_.rows, {comm::Operation::scatter});
     fft::Buffer<Complex> blocks(job_.is_root() ? shared.parts() * block : 0);
-    std::vector<Complex> row_in(job_.is_root() ? plan_.length : 0);
-    kept_.resize(plan_.rows * block);
-    for (std::uint64_t row = 0; row < plan_.rows; ++row) {
-      const std::span<Complex> mine = std::span(kept_).subspan(row * block, block);
+    std::vector<Complex> room(job_.is_root() ? plan_.length : 0);
+    if (plan_.row_by_row != 0) job_.on_every_rank([&] { open_share(); });
+    fft::Turns turns(job_.comm());
+    fft::Offer<Complex> offer;
+    const auto ask = [&]() -> std::optional<bool> {
+      offer = next_as_complex(room, kPatience);
+      if (offer.kind == fft::Offer<Complex>::Kind::later) return std::nullopt;
+      return offer.kind == fft::Offer<Complex>::Kind::vector;
+    };
+    for (; turns.another(ask); ++done_) {
+      const std::size_t before = plan_.row_by_row != 0 ? 0 : kept_.size();
+      kept_.resize(before + block);
+      const std::span<Complex> mine = std::span(kept_).subspan(before);
       clocked(times_.split_s, [&] {
-        if (job_.is_root()) shared.split(complex_row(row, row_in), shared.blocks_of(blocks.data()));
+        if (job_.is_root()) shared.split(offer.vector, shared.blocks_of(blocks.data()));
       });
       clocked(times_.scatter_s, [&] {
         arrivals.comm().template scatter<Complex>(std::span<const Complex>(blocks.data(), blocks.size()),
@@ -375,14 +421,46 @@ class TransformJob {
       });
       clocked(times_.compute_s, [&] { shared.compute(mine.data(), mine.data(), &arrivals.watch()); });
       if (job_.is_root()) times_.bytes_scattered += (shared.parts() - 1) * block * sizeof(Complex);
-      progress.show(row + 1, plan_.rows);
+      if (plan_.row_by_row != 0) write_share();
+      progress.show(done_ + 1, plan_.rows == kUnknownRows ? 0 : plan_.rows);
     }
     report_.arrivals = arrivals.finish();
   }
 
+  /// This rank's files, which grow row by row.
+  void open_share() {
+    std::vector<std::string> paths;
+    for (const std::string& path : options_.io.out) paths.push_back(path_of_rank(path, job_.rank()));
+    const std::uint64_t length = options_.everywhere ? row_out() : share_of(job_.rank());
+    const std::optional<std::uint64_t> rows =
+        plan_.rows == kUnknownRows ? std::nullopt : std::optional(plan_.rows);
+    if (plan_.real_out != 0) {
+      real_files_ = std::make_unique<io::RowFiles<T>>(paths, length, rows, std::nullopt);
+    } else {
+      complex_files_ = std::make_unique<io::RowFiles<Complex>>(paths, length, rows, std::nullopt);
+    }
+  }
+
+  /// Of the one row that is kept.
+  void write_share() {
+    const auto write = [&]<typename Sample>(std::vector<Sample> samples) {
+      if (options_.everywhere) samples = all_shares(samples, 1);
+      files_of<Sample>().write(samples.data());
+    };
+    if (plan_.real_out != 0) {
+      write(my_share<T>([](const Complex& z) { return z.real(); }, 1));
+    } else {
+      write(my_share<Complex>([](const Complex& z) { return z; }, 1));
+    }
+  }
+
   /// Each rank writes what it has, or, when all shall have all, everything; the index comes last, when all have.
   void leave_distributed() {
-    if (plan_.real_out != 0) {
+    if (plan_.row_by_row != 0) {
+      timed(report_, "write", [&] {
+        job_.on_every_rank([&] { real_files_ ? real_files_->finish() : complex_files_->finish(); });
+      });
+    } else if (plan_.real_out != 0) {
       leave_as<T>([](const Complex& z) { return z.real(); });
     } else {
       leave_as<Complex>([](const Complex& z) { return z; });
@@ -411,8 +489,8 @@ class TransformJob {
 
   template <typename Sample, typename Convert>
   void leave_as(Convert convert) {
-    std::vector<Sample> samples = my_share<Sample>(convert);
-    if (options_.everywhere) timed(report_, "allgatherv", [&] { samples = all_shares(samples); });
+    std::vector<Sample> samples = my_share<Sample>(convert, plan_.rows);
+    if (options_.everywhere) timed(report_, "allgatherv", [&] { samples = all_shares(samples, plan_.rows); });
     const std::optional<std::size_t> rows =
         plan_.matrix != 0 ? std::optional<std::size_t>(plan_.rows) : std::nullopt;
     timed(report_, "write", [&] {
@@ -426,12 +504,12 @@ class TransformJob {
   }
 
   template <typename Sample, typename Convert>
-  [[nodiscard]] std::vector<Sample> my_share(Convert convert) const {
-    const std::uint64_t block = kept_.size() / plan_.rows;
+  [[nodiscard]] std::vector<Sample> my_share(Convert convert, std::uint64_t rows) const {
+    const std::uint64_t block = kept_.size() / rows;
     const std::uint64_t wanted = share_of(job_.rank());
     std::vector<Sample> share;
-    share.reserve(plan_.rows * wanted);
-    for (std::uint64_t row = 0; row < plan_.rows; ++row) {
+    share.reserve(rows * wanted);
+    for (std::uint64_t row = 0; row < rows; ++row) {
       const auto first = kept_.begin() + static_cast<std::ptrdiff_t>(row * block);
       std::transform(first, first + static_cast<std::ptrdiff_t>(wanted), std::back_inserter(share), convert);
     }
@@ -440,16 +518,16 @@ class TransformJob {
 
   /// Collective. @return the whole result
   template <typename Sample>
-  [[nodiscard]] std::vector<Sample> all_shares(const std::vector<Sample>& mine) {
+  [[nodiscard]] std::vector<Sample> all_shares(const std::vector<Sample>& mine, std::uint64_t rows) {
     const auto ranks = static_cast<std::uint64_t>(job_.size());
     std::vector<std::size_t> counts;
-    for (int r = 0; r < job_.size(); ++r) counts.push_back(plan_.rows * share_of(r));
-    std::vector<Sample> gathered(plan_.rows * row_out());
+    for (int r = 0; r < job_.size(); ++r) counts.push_back(rows * share_of(r));
+    std::vector<Sample> gathered(rows * row_out());
     job_.comm().template allgatherv<Sample>(mine, gathered, counts);
     std::vector<Sample> whole(gathered.size());
     auto next = gathered.begin();
     for (std::uint64_t r = 0; r < ranks; ++r) {
-      for (std::uint64_t row = 0; row < plan_.rows; ++row) {
+      for (std::uint64_t row = 0; row < rows; ++row) {
         for (std::uint64_t k = r; k < row_out(); k += ranks) whole[row * row_out() + k] = *next++;
       }
     }
@@ -466,25 +544,26 @@ class TransformJob {
     return values;
   }
 
-  /// Many vectors, several under way. A signal ends it after those.
+  /// Many vectors, given and taken one by one. A signal ends it after those under way.
+  /// @param patience  of who has nothing else to do than to wait for the next
   template <typename Stream>
-  void overlapped(Progress& progress, ArrivalAware& arrivals, bool real) {
-    Stream stream(arrivals.comm(), shared_plan(real));
+  void one_by_one(Stream& stream, Progress& progress, ArrivalAware& arrivals, bool real,
+                  std::chrono::milliseconds patience = {}) {
     stream.observe(&arrivals.watch());
     const auto run = [&]<typename In, typename Out>(auto source, auto sink) {
       stream.run(typename fft::StreamFft<T>::template Source<In>(source),
                  typename fft::StreamFft<T>::template Sink<Out>(sink));
     };
     if (real && plan_.real_out != 0) {
-      run.template operator()<Complex, T>([&] { return next_row<Complex>(); },
+      run.template operator()<Complex, T>([&] { return next_row<Complex>(patience); },
                                           [&](const T* x) { take_row(x, progress); });
     } else if (real) {
-      run.template operator()<T, Complex>([&] { return next_row<T>(); },
+      run.template operator()<T, Complex>([&] { return next_row<T>(patience); },
                                           [&](const Complex* x) { take_row(x, progress); });
     } else {
       std::vector<Complex> in(job_.is_root() ? plan_.length : 0);
       std::vector<T> out(job_.is_root() && plan_.real_out != 0 ? plan_.length : 0);
-      run.template operator()<Complex, Complex>([&] { return next_as_complex(in); },
+      run.template operator()<Complex, Complex>([&] { return next_as_complex(in, patience); },
                                                 [&](const Complex* x) {
                                                   if (plan_.real_out == 0) return take_row(x, progress);
                                                   std::transform(x, x + plan_.length, out.begin(),
@@ -493,34 +572,41 @@ class TransformJob {
                                                 });
     }
     times_ = stream.times();
-    if (job_.is_root()) end_rows();
   }
 
-  /// At the root: the next row of the input, be it in memory or read now.
-  /// @param patient  never says `later`
+  /// At the root: the next row of the input, be it in memory or read now. What there is of an input that cannot be read to
+  /// its end counts all the same: it may have taken days to come.
   template <typename Sample>
-  fft::Offer<Sample> next_row(bool patient = false) {
+  fft::Offer<Sample> next_row(std::chrono::milliseconds patience) {
     using Offer = fft::Offer<Sample>;
-    if (stop_->asked()) return Offer::end();
+    if (job_.stop()->asked() || read_failure_) return Offer::end();
     if (plan_.row_by_row == 0) {
       if (given_ == plan_.rows) return Offer::end();
       return Offer::of(at(samples_of<Sample>(in_), given_++ * row_in()));
     }
-    const auto next = rows_of<Sample>().next(patient);
+    typename RowReader<Sample>::Next next;
+    try {
+      next = rows_of<Sample>().next(patience);
+    } catch (const io::DataError&) {
+      read_failure_ = std::current_exception();
+    }
     if (next.state == RowReader<Sample>::State::later) return Offer::later();
-    if (next.state == RowReader<Sample>::State::end) return Offer::end();
+    if (next.state == RowReader<Sample>::State::end) {
+      input_ended_ = true;
+      return Offer::end();
+    }
     ++given_;
     if (samples_of<Sample>(in_).empty()) samples_of<Sample>(in_).assign(next.row, next.row + row_in());
     return Offer::of(next.row);
   }
 
-  fft::Offer<Complex> next_as_complex(std::vector<Complex>& room) {
+  fft::Offer<Complex> next_as_complex(std::vector<Complex>& room, std::chrono::milliseconds patience) {
     const auto convert = [&](const auto& offer) {
       using Offer = fft::Offer<Complex>;
       if (offer.vector == nullptr) return Offer{static_cast<typename Offer::Kind>(offer.kind), nullptr};
       return Offer::of(as_complex(offer.vector, room));
     };
-    return plan_.real_in != 0 ? convert(next_row<T>()) : convert(next_row<Complex>());
+    return plan_.real_in != 0 ? convert(next_row<T>(patience)) : convert(next_row<Complex>(patience));
   }
 
   template <typename Sample>
@@ -537,15 +623,24 @@ class TransformJob {
   /// At the root, when no more rows will be done.
   void end_rows() {
     const bool unknown = plan_.rows == kUnknownRows;
-    if (stop_->asked() && done_ != plan_.rows) {
-      stopped_ = stop_->exit_code();
-      fmt::print(stderr, "papfft: stopped by {} after {}{} vectors; {}\n", stop_->name(), done_,
-                 unknown ? "" : fmt::format(" of {}", plan_.rows),
-                 options_.resume ? "--resume goes on from there" : "the output holds these");
+    const StopRequest& stop = *job_.stop();
+    if (stop.asked() && !input_ended_ && done_ != plan_.rows) {
+      stopped_ = stop.exit_code();
+      const std::string after = done_ == 0 ? "before the first vector was done"
+                                           : fmt::format("after {}{} vectors", done_,
+                                                         unknown ? "" : fmt::format(" of {}", plan_.rows));
+      fmt::print(stderr, "papfft: stopped by {} {}; {}\n", stop.name(), after,
+                 options_.resume ? "--resume goes on from there"
+                 : done_ == 0    ? "there is no output"
+                                 : "the output holds these");
+    } else if (read_failure_ && done_ > 0) {
+      fmt::print(stderr, "papfft: note: the input could not be read to its end; {}\n",
+                 options_.resume ? fmt::format("{} vectors are kept for --resume", done_)
+                                 : fmt::format("the output holds the {} vectors before", done_));
     }
     plan_.rows = done_;
     if (plan_.row_by_row == 0) {
-      (plan_.real_out != 0 ? resize(out_.real) : resize(out_.complex));
+      if (!options_.distributed()) (plan_.real_out != 0 ? resize(out_.real) : resize(out_.complex));
       return;
     }
     std::uint64_t left_over = 0;
@@ -557,11 +652,13 @@ class TransformJob {
       left_over = complex_rows_->left_over().size();
     }
     say_non_finite(report_.non_finite, options_.io.in);
-    if (left_over > 0) {
+    if (left_over > 0 && stopped_ == kOk && !read_failure_) {
       fmt::print(stderr, "papfft: note: the last {} samples of {} are no whole vector, and were left out\n",
                  left_over, options_.io.in);
     }
-    if (done_ == 0 && stopped_ == kOk) throw io::DataError(options_.io.in, "holds no whole vector");
+    if (done_ > 0 || stopped_ != kOk) return;
+    if (read_failure_) std::rethrow_exception(read_failure_);
+    throw io::DataError(options_.io.in, "holds no whole vector");
   }
 
   template <typename Sample>
@@ -611,25 +708,24 @@ class TransformJob {
     return options_.inverse ? fft::Direction::inverse : fft::Direction::forward;
   }
 
-  /// A row by a complex transform of the same length, whatever comes in and goes out.
+  /// A vector by a complex transform of the same length, whatever comes in and goes out.
   template <typename Execute>
-  void through_complex(std::uint64_t row, Execute execute) {
+  void through_complex(Execute execute) {
     if (plan_.real_in == 0 && plan_.real_out == 0) {
-      execute(at(in_.complex, row * row_in()), at(out_.complex, row * row_out()));
+      execute(in_.complex.data(), out_.complex.data());
       return;
     }
     std::vector<Complex> in(job_.is_root() ? plan_.length : 0);
     std::vector<Complex> out(in.size());
-    execute(job_.is_root() ? complex_row(row, in) : nullptr, out.data());
-    if (job_.is_root()) take_complex(row, out.data());
+    const Complex* row = nullptr;
+    if (job_.is_root()) {
+      row = plan_.real_in != 0 ? as_complex(in_.real.data(), in) : as_complex(in_.complex.data(), in);
+    }
+    execute(row, out.data());
+    if (job_.is_root()) take_complex(out.data());
   }
 
   /// At the root. @param room  for what must be made complex
-  const Complex* complex_row(std::uint64_t row, std::vector<Complex>& room) {
-    return plan_.real_in != 0 ? as_complex(in_.real.data() + row * row_in(), room)
-                              : as_complex(in_.complex.data() + row * row_in(), room);
-  }
-
   const Complex* as_complex(const T* samples, std::vector<Complex>& room) {
     std::copy_n(samples, plan_.length, room.begin());
     return room.data();
@@ -645,11 +741,11 @@ class TransformJob {
     return room.data();
   }
 
-  void take_complex(std::uint64_t row, const Complex* result) {
+  void take_complex(const Complex* result) {
     if (plan_.real_out == 0) {
-      std::copy_n(result, row_out(), out_.complex.data() + row * row_out());
+      std::copy_n(result, row_out(), out_.complex.data());
     } else {
-      std::transform(result, result + plan_.length, out_.real.data() + row * row_out(),
+      std::transform(result, result + plan_.length, out_.real.data(),
                      [](const Complex& z) { return z.real(); });
     }
   }
@@ -680,14 +776,14 @@ class TransformJob {
   void alone_row_by_row(const Work& work, Progress& progress) {
     samples_of<In>(in_).resize(row_in());
     while (true) {
-      const fft::Offer<In> offer = next_row<In>(true);
+      const fft::Offer<In> offer = next_row<In>(kPatience);
+      if (offer.kind == fft::Offer<In>::Kind::later) continue;
       if (offer.vector == nullptr) break;
       std::copy_n(offer.vector, row_in(), samples_of<In>(in_).begin());
       work(0);
       plan_.real_out != 0 ? take_row<T>(out_.real.data(), progress)
                           : take_row<Complex>(out_.complex.data(), progress);
     }
-    end_rows();
   }
 
   std::function<void(std::uint64_t)> one_process() {
@@ -787,7 +883,7 @@ class TransformJob {
 
   void write_rows() {
     const auto finish = [&](auto& files) {
-      if (stopped_ != kOk && options_.resume) {
+      if ((stopped_ != kOk || read_failure_) && options_.resume) {
         files.flush();
       } else {
         files.finish();
@@ -866,7 +962,10 @@ class TransformJob {
   Samples<T> out_;
   std::uint64_t given_ = 0;  // rows
   std::uint64_t done_ = 0;
-  const StopRequest* stop_ = nullptr;
+  bool is_one_by_one_ = false;  // vectors are given and taken so
+  std::optional<StopRequest::Orderly> orderly_;
+  bool input_ended_ = false;
+  std::exception_ptr read_failure_;
   std::unique_ptr<RowReader<T>> real_rows_;
   std::unique_ptr<RowReader<Complex>> complex_rows_;
   std::unique_ptr<io::RowFiles<T>> real_files_;
@@ -912,13 +1011,14 @@ void add_transform(CLI::App& app, Action& action) {
                     "all N bins of real samples, instead of the N/2+1 that determine them");
   command->add_option("--length", options->length, "cut or zero-pad each vector to N samples")
       ->check(CLI::PositiveNumber);
-  command->add_flag(
-      "--batch", options->batch,
-      "the input is many vectors of --length N samples, one after another, read and written as they "
-      "are worked on: it may be endless");
-  command->add_flag(
-      "--resume", options->resume,
-      "a batch that was stopped goes on where it was: what is done is kept in OUT.partial, with OUT.journal");
+  command->add_flag("--batch", options->batch,
+                    "the input is many vectors of --length N samples, one after another; with .npy and raw "
+                    "outputs they are "
+                    "read and written as they are worked on: it may be endless");
+  command->add_flag("--resume", options->resume,
+                    "a batch that was stopped goes on where it was, with the same input (of a pipe: from its "
+                    "beginning): what "
+                    "is done is kept in OUT.partial, with OUT.journal");
   command->add_flag(
       "--leave-distributed", options->leave_distributed,
       "results stay with the ranks: of OUT.npy, rank r of P writes elements r, r+P, r+2P, ... to "
@@ -948,8 +1048,14 @@ void add_transform(CLI::App& app, Action& action) {
       "Real samples give the N/2+1 bins of numpy.fft.rfft, complex ones the N bins of numpy.fft.fft.\n"
       "Batches over TCP: mpirun --mca btl_tcp_sndbuf 262144 keeps the way back from waiting behind the way "
       "out.\n"
-      "SIGUSR1, SIGINT and SIGTERM stop a batch in good order: the vectors under way are finished and "
-      "written.\n"
+      "SIGUSR1, SIGINT and SIGTERM, to any rank, stop a batch in good order: the vectors under way are "
+      "finished\n"
+      "and written. Before the first vector, and where there is no batch, they end the job, and there is no "
+      "output.\n"
+      "mpirun kills its ranks 1 s after SIGINT and SIGTERM (10 s: --mca odls_base_sigkill_timeout 10); "
+      "SIGUSR1 it\n"
+      "only passes on. An input that cannot be read to its end leaves what came before, too, with exit code "
+      "65.\n"
       "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 stopped "
       "by SIGUSR1, 130 by SIGINT, 143 by SIGTERM.");
   command->callback([&action, options] { action = [options] { return run_transform(*options); }; });

@@ -98,6 +98,9 @@ void WelchRun<T>::compute() {
   window_ = shared_window(job_, settings_, options_.job.bcast);
   settings_.window_samples = window_;
   if (with_pairs_) pairs_ = all_pairs(channels());
+  if (job_.is_root() && !channels_.any_order()) {
+    orderly_.emplace(*job_.stop(), [this] { channels_.give_up(); });
+  }
   if (reads_itself()) job_.on_every_rank([&] { check_readable(); });
   if (plan_.is_complex != 0) {
     run<std::complex<T>>();
@@ -206,6 +209,35 @@ void WelchRun<T>::through_root(fft::Welch<Sample>& welch, ArrivalAware& arrivals
     frames_done_ += batch;
     if (plan_.frames > 0) progress.show(frames_done_, plan_.frames);
   }
+  say_if_cut_short();
+}
+
+template <typename T>
+void WelchRun<T>::say_if_cut_short() {
+  job_.at_root([&] {
+    if (read_failure_) {
+      fmt::print(stderr,
+                 "papfft: note: the input could not be read to its end; the output is the average of the {} "
+                 "frames before\n",
+                 frames_done_);
+      return;
+    }
+    if (!channels_.given_up() || frames_done_ == plan_.frames) return;
+    const StopRequest& stop = *job_.stop();
+    stopped_ = stop.exit_code();
+    fmt::print(stderr, "papfft: stopped by {} {}\n", stop.name(),
+               frames_done_ == 0 ? "before the first frame was done; there is no output"
+                                 : fmt::format("after {} frames; the output is their average", frames_done_));
+    if (frames_done_ == 0) throw Quit{stopped_};
+  });
+}
+
+template <typename T>
+void WelchRun<T>::end() {
+  job_.at_root([&] {
+    if (read_failure_) std::rethrow_exception(read_failure_);
+    if (stopped_ != kOk) throw Quit{stopped_};
+  });
 }
 
 /// Nobody hears of the others before the reduction; a rank that cannot read takes part in it all the same.
@@ -259,18 +291,32 @@ std::uint64_t WelchRun<T>::read_batch(std::vector<Sample>& window) {
   const std::uint64_t kept =
       window_samples_ - consumed_samples_;  // what frames of this batch share with the last
   std::uint64_t got = 0;
+  std::uint64_t all_got = pitch;
   for (std::size_t c = 0; c < channels(); ++c) {
     Sample* const row = window.data() + c * pitch;
     std::copy(row + consumed_samples_, row + window_samples_, row);
     const auto fresh = std::span(row + kept, pitch - kept);
-    const std::size_t there = channels_.template read<Sample>(c, next_sample_, fresh);
+    std::size_t there = 0;
+    try {
+      there = channels_.template read<Sample>(c, next_sample_, fresh);
+    } catch (const io::DataError&) {
+      if (channels_.any_order()) throw;
+      read_failure_ = std::current_exception();  // what came before counts
+    }
     report_.non_finite += io::count_non_finite<Sample>(fresh.first(there));
     got = std::max<std::uint64_t>(got, there);
+    all_got = std::min<std::uint64_t>(all_got, there);
   }
+  // A pipe that has ended before its end is not to be padded with zeros up to the other's.
+  const bool cut_short = channels_.given_up() || read_failure_;
+  if (cut_short) got = all_got;
   next_sample_ += got;
   window_samples_ = kept + got;
   std::uint64_t frames = std::min<std::uint64_t>(batch_frames(), framing(window_samples_).frames());
-  if (frames == 0 && frames_done_ == 0) refuse_short(window_samples_);
+  if (frames == 0 && frames_done_ == 0) {
+    if (read_failure_) std::rethrow_exception(read_failure_);
+    if (!cut_short) refuse_short(window_samples_);
+  }
   consumed_samples_ = frames * framing().hop();
   return frames;
 }

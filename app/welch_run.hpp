@@ -56,7 +56,7 @@ class WelchRun {
     report_.recorder = job.recorder();
   }
 
-  /// Collective. @throws Quit, and what the collectives throw
+  /// Collective. @throws Quit, and what the collectives throw; Quit also if a signal came before the first frame
   void compute();
 
   // At the root, after compute(); all lists have bins() entries per channel or pair.
@@ -69,6 +69,9 @@ class WelchRun {
   [[nodiscard]] const std::vector<fft::ChannelPair>& pairs() const { return pairs_; }
   [[nodiscard]] bool knows_rate() const { return knows_rate_; }
   [[nodiscard]] RunReport& report() { return report_; }
+  /// Collective, when the result is written. @throws Quit on every rank, if it is only of what came of a pipe, which a signal
+  /// has ended or which could not be read to its end
+  void end();
   /// The input had rows or several channels, and so has the result.
   [[nodiscard]] bool has_rows() const { return has_rows_; }
 
@@ -120,6 +123,7 @@ class WelchRun {
   void each_its_own(fft::Welch<Sample>& welch, ComputeWatch& watch, Progress& progress);
   template <typename Sample>
   std::uint64_t read_batch(std::vector<Sample>& window);
+  void say_if_cut_short();
   template <typename Sample>
   void cut(const std::vector<Sample>& window, std::uint64_t batch, std::vector<Sample>& blocks) const;
   template <typename Sample>
@@ -138,7 +142,9 @@ class WelchRun {
   RunReport report_;
   bool knows_rate_ = false;
   bool has_rows_ = false;
-  std::exception_ptr read_failure_;  // kept until the ranks talk anyway
+  std::exception_ptr read_failure_;  // kept until the ranks talk anyway, or, of a pipe, to the end
+  std::optional<StopRequest::Orderly> orderly_;
+  int stopped_ = kOk;
 
   std::uint64_t frames_done_ = 0;
   // Of the samples side by side that read_batch() fills at the root:

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -120,7 +121,12 @@ void AtomicFile::create_temporary(Temporary kind) {
     if (formatted.size >= temporary_->path.size()) fail(ENAMETOOLONG);
     *formatted.out = '\0';
     fd_ = FileDescriptor(::open(temporary_->path.data(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
-    if (fd_.get() >= 0 && ::lseek(fd_.get(), 0, SEEK_END) < 0) fail(errno);
+    if (fd_.get() < 0) return;
+    // Not every file system has locks.
+    if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      throw OutputError(path_, fmt::format("another job is writing {}", temporary_->path.data()));
+    }
+    if (::lseek(fd_.get(), 0, SEEK_END) < 0) fail(errno);
     return;
   }
   const std::string folder = std::filesystem::path(target_).parent_path().string();

@@ -23,7 +23,8 @@ struct PendingTemporary;
 /// unlink_pending_temporaries(). SIGPIPE and SIGXFSZ must be ignored for a closed pipe or a size limit to become an OutputError.
 class AtomicFile {
  public:
-  /// kept: grows under PATH.partial, which stays where it is without a commit(), and is gone on with when it is there.
+  /// kept: grows under PATH.partial, which stays where it is without a commit(), and is gone on with when it is there; by one
+  /// process at a time.
   enum class Temporary : std::uint8_t { nameless_if_possible, named, kept };
   /// @throws OutputError when the file cannot be created.
   explicit AtomicFile(const std::string& path, Temporary temporary = Temporary::nameless_if_possible);

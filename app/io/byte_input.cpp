@@ -3,10 +3,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -66,17 +70,33 @@ class PipeInput final : public ByteInput {
     if (offset + done != position_) throw std::logic_error(name() + ": a pipe can only be read in order");
     return done + read_on(out.subspan(done));
   }
+  void give_up() noexcept override {
+    given_up_ = true;
+    const std::uint64_t one = 1;
+    (void)!::write(wake_.get(), &one, sizeof one);
+  }
+  [[nodiscard]] bool given_up() const noexcept override { return given_up_; }
 
  private:
   std::size_t read_on(std::span<std::byte> out) {
     const std::size_t got = read_fully(name(), out.size(), [&](std::size_t done) {
-      return ::read(fd_.get(), out.data() + done, out.size() - done);
+      wait_for_more();
+      return given_up_ ? 0 : ::read(fd_.get(), out.data() + done, out.size() - done);
     });
     position_ += got;
     return got;
   }
 
+  // Whatever is wrong with the descriptor, read() says what.
+  void wait_for_more() {
+    std::array<pollfd, 2> either = {{{fd_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
+    while (!given_up_ && ::poll(either.data(), either.size(), -1) < 0 && errno == EINTR) {
+    }
+  }
+
   FileDescriptor fd_;
+  FileDescriptor wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::atomic<bool> given_up_ = false;
   std::uint64_t position_ = 0;
   std::vector<std::byte> head_ = std::vector<std::byte>(head_bytes);
 };

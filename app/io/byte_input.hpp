@@ -27,6 +27,11 @@ class ByteInput {
   /// std::logic_error when a pipe is read out of order (its first head_bytes may be read again until reading passes them).
   [[nodiscard]] virtual std::size_t read_at(std::uint64_t offset, std::span<std::byte> out) = 0;
 
+  /// Ends the input here and now, from any thread: a read that waits for a pipe returns what it has, later ones nothing.
+  /// Files and memory never wait, and take no notice.
+  virtual void give_up() noexcept {}
+  [[nodiscard]] virtual bool given_up() const noexcept { return false; }
+
   static constexpr std::size_t head_bytes = 16;
 
  private:

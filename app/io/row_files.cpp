@@ -8,6 +8,7 @@
 #include <array>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "app/io/npy.hpp"
 
@@ -16,6 +17,26 @@ namespace papfft::app::io {
 namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
+
+/// The first line in which two texts differ, of each, as it can be quoted.
+std::pair<std::string, std::string> first_difference(const std::string& a, const std::string& b) {
+  std::istringstream lines_a(a);
+  std::istringstream lines_b(b);
+  std::string line_a;
+  std::string line_b;
+  do {
+    line_a.clear();
+    line_b.clear();
+    std::getline(lines_a, line_a);
+    std::getline(lines_b, line_b);
+  } while (line_a == line_b && (lines_a || lines_b));
+  const auto bare = [](std::string line) {
+    line.erase(0, std::min(line.find_first_not_of(' '), line.size()));
+    if (line.ends_with(',')) line.pop_back();
+    return line;
+  };
+  return {bare(line_a), bare(line_b)};
+}
 
 }  // namespace
 
@@ -67,26 +88,29 @@ void RowFiles<Sample>::resume(const std::string& journal) {
     std::ostringstream text;
     text << before.rdbuf();
     if (text.str() != journal) {
+      const auto [then, now] = first_difference(text.str(), journal);
       throw OutputError(
           journal_path_,
-          "this batch was begun with other options or input; what would work: the same as then, or to remove "
-          "this file");
+          fmt::format("this batch was begun with other options or input ({} then, {} now); what would work: "
+                      "the same as then, or to remove this file",
+                      then, now));
     }
-    rows_before_ = ~std::uint64_t{0};
+    rows_before_ = promised_.value_or(~std::uint64_t{0});
     for (const File& f : files_) {
       const std::uint64_t size = f.file->size();
       rows_before_ = std::min(rows_before_, size < head_bytes(f) ? 0 : (size - head_bytes(f)) / row_bytes);
     }
-  } else {
-    AtomicFile file(journal_path_);
-    file.write(journal);
-    file.commit();
   }
   // Without a journal nobody knows what a partial file holds; of a row that was cut off nothing is kept.
   for (const File& f : files_) {
     f.file->truncate(rows_before_ > 0 ? head_bytes(f) + rows_before_ * row_bytes : 0);
   }
   rows_ = rows_before_;
+  if (rows_before_ > 0) return;
+  // Only now: a job that is killed in between must not find an older job's rows under this one's journal.
+  AtomicFile file(journal_path_);
+  file.write(journal);
+  file.commit();
 }
 
 template <typename Sample>
@@ -116,6 +140,10 @@ std::uint64_t RowFiles<Sample>::finish() {
   flush();
   for (File& f : files_) {
     if (f.is_npy && promised_ != rows_) {
+      if (f.file->is_direct()) {
+        throw OutputError(f.path, fmt::format("its beginning, which is gone, promised {} rows, and it has {}",
+                                              *promised_, rows_));
+      }
       const std::string real_header = header(rows_);
       f.file->write_at(0, std::as_bytes(std::span<const char>(real_header)));
     }

@@ -34,7 +34,7 @@ class RowFiles {
   void write(const Sample* row);
   /// So that they can be resumed: what was written is in the files.
   void flush();
-  /// @return rows in each file. @throws OutputError
+  /// @return rows in each file. @throws OutputError  also if what was written directly, to a pipe, promised other rows
   std::uint64_t finish();
 
  private:

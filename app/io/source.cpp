@@ -32,6 +32,9 @@ class PackedSource final : public Source {
         type_(type),
         data_offset_(data_offset) {}
 
+  void give_up() noexcept override { input_->give_up(); }
+  [[nodiscard]] bool given_up() const noexcept override { return input_->given_up(); }
+
  private:
   std::size_t read_components(std::uint64_t first, Components out) override {
     return std::visit([&](auto span) { return read_as(first, span); }, out);
@@ -39,11 +42,13 @@ class PackedSource final : public Source {
 
   template <typename T>
   std::size_t read_as(std::uint64_t first, std::span<T> out) {
+    if (torn_bytes_ > 0) throw_torn();
     const std::uint64_t offset = data_offset_ + first * type_.sample_bytes();
     const SampleType here = sample_type_of<T>();
     if (type_.component == here.component && type_.component_bytes == here.component_bytes) {
       const std::size_t done = whole_samples(input_->read_at(offset, std::as_writable_bytes(out)));
       if (type_.big_endian != here.big_endian) swap_bytes(out.first(done));
+      if (done == 0 && torn_bytes_ > 0) throw_torn();
       return done;
     }
     std::vector<std::byte> block(std::min(kBlockBytes, out.size() * type_.component_bytes));
@@ -58,22 +63,26 @@ class PackedSource final : public Source {
       done += components;
       if (got < wanted) break;
     }
+    if (done == 0 && torn_bytes_ > 0) throw_torn();
     return done;
   }
 
-  // Components in the bytes read; only the end of the input can leave part of a sample.
-  [[nodiscard]] std::size_t whole_samples(std::size_t bytes) const {
-    if (bytes % type_.sample_bytes() != 0 && !info().length) {
-      throw DataError(name(),
-                      fmt::format("ends inside a sample: {} bytes are left for one of {} bytes ({})",
-                                  bytes % type_.sample_bytes(), type_.sample_bytes(), raw_type_name(type_)));
-    }
+  // Components in the bytes read; only the end of the input, or giving it up, can leave part of a sample.
+  // Then the samples before it come first, and the next read says what is wrong.
+  [[nodiscard]] std::size_t whole_samples(std::size_t bytes) {
+    if (!info().any_order && !given_up()) torn_bytes_ = bytes % type_.sample_bytes();
     return bytes / type_.sample_bytes() * type_.components();
+  }
+
+  [[noreturn]] void throw_torn() const {
+    throw DataError(name(), fmt::format("ends inside a sample: {} bytes are left for one of {} bytes ({})",
+                                        torn_bytes_, type_.sample_bytes(), raw_type_name(type_)));
   }
 
   std::unique_ptr<ByteInput> input_;
   SampleType type_;
   std::uint64_t data_offset_;
+  std::size_t torn_bytes_ = 0;  // of a pipe's last sample
 };
 
 // What a file is, by its name or its first bytes.
@@ -161,7 +170,9 @@ std::size_t Source::read(std::uint64_t first, std::span<Sample> out) {
     }
     done = read_components(first, components);
   }
-  if (total && done < out.size()) throw_truncated(name_, *total, first + done);
+  if (total && done < out.size() && !given_up() && (info_.any_order || done == 0)) {
+    throw_truncated(name_, *total, first + done);
+  }
   return done;
 }
 

@@ -50,9 +50,14 @@ class Source {
   /// samples read as complex get imaginary parts of zero. Integers of raw and .npy files keep their values; sound is scaled to
   /// +-1. Not-a-number and infinity pass (count_non_finite).
   /// @return samples read, fewer than out.size() only at the end.
-  /// @throws DataError when the file is damaged or holds less than promised, or complex samples are read as real ones.
+  /// @throws DataError when the file is damaged or holds less than promised, or complex samples are read as real ones. What a
+  /// pipe has before its bad end is returned first; the next read throws.
   template <typename Sample>
   [[nodiscard]] std::size_t read(std::uint64_t first, std::span<Sample> out);
+
+  /// As ByteInput's: what a pipe has given by then counts as all that there is.
+  virtual void give_up() noexcept {}
+  [[nodiscard]] virtual bool given_up() const noexcept { return false; }
 
  protected:
   Source(std::string name, SignalInfo info) : name_(std::move(name)), info_(std::move(info)) {}

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "comm/transport/thread_group.hpp"
 #include "fft/farm_fft.hpp"
 #include "fft/parallel_fft.hpp"
+#include "fft/turns.hpp"
 #include "papfft/session.hpp"
 
 namespace papfft::fft {
@@ -154,6 +156,65 @@ INSTANTIATE_TEST_SUITE_P(Groups, Streams,
                                   std::to_string(test.param.depth) +
                                   (test.param.background ? "" : "_without_thread");
                          });
+
+template <typename T, typename In, typename Out>
+void check_turns(int ranks, const ParallelPlan& plan, std::size_t in_length, std::size_t out_length) {
+  comm::ThreadGroup(ranks, 3).run([&](comm::Transport& transport) {
+    comm::Collectives comm(transport, quick());
+    const bool root = comm.rank() == 0;
+    constexpr int kVectors = 5;
+    std::vector<std::vector<In>> in;
+    std::vector<std::vector<Out>> expected;
+    ParallelFft<T> one(comm, plan);
+    for (int v = 0; v < kVectors; ++v) {
+      in.push_back(noise<In>(in_length, static_cast<std::uint32_t>(v)));
+      expected.emplace_back(out_length);
+      one.execute(in.back().data(), expected.back().data());
+    }
+    TurnsFft<T> turns(comm, comm, plan);
+    for (const std::size_t vectors : {std::size_t{kVectors}, std::size_t{0}, std::size_t{1}}) {
+      std::size_t given = 0;
+      std::size_t got = 0;
+      int asked = 0;
+      const auto source = [&]() -> Offer<In> {
+        EXPECT_EQ(given, got) << "more than one vector in flight";
+        if (++asked % 3 == 0) return Offer<In>::later();
+        if (given == vectors) return Offer<In>::end();
+        return Offer<In>::of(in[given++].data());
+      };
+      const auto sink = [&](const Out* result) { EXPECT_TRUE(same_bits(expected[got++], result)); };
+      EXPECT_EQ(turns.run(typename TurnsFft<T>::template Source<In>(source),
+                          typename TurnsFft<T>::template Sink<Out>(sink)),
+                vectors);
+      EXPECT_EQ(got, root ? vectors : 0);
+    }
+  });
+}
+
+TEST(TurnsStream, GivesTheBitsOfOneVectorAtATime) {
+  for (const int ranks : {1, 2, 3}) {
+    const std::size_t n = static_cast<std::size_t>(ranks) * 96;
+    check_turns<double, std::complex<double>, std::complex<double>>(ranks, {.length = n}, n, n);
+    check_turns<float, float, std::complex<float>>(ranks, {.length = n, .real = true}, n, n / 2 + 1);
+    check_turns<double, std::complex<double>, double>(
+        ranks, {.length = n, .direction = Direction::inverse, .real = true}, n / 2 + 1, n);
+  }
+}
+
+TEST(TurnsStream, AQuietSourceIsNoStuckRoot) {
+  comm::ThreadGroup(3).run([&](comm::Transport& transport) {
+    comm::Options options;
+    options.stuck_after = std::chrono::seconds(1);
+    comm::Collectives comm(transport, options);
+    Turns turns(comm);
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_TRUE(turns.another([&]() -> std::optional<bool> {
+      if (std::chrono::steady_clock::now() - begin < 2 * options.stuck_after) return std::nullopt;
+      return true;
+    }));
+    EXPECT_FALSE(turns.another([] { return std::optional(false); }));
+  });
+}
 
 template <typename T, typename In, typename Out>
 void check_farm(int ranks, const ParallelPlan& plan, std::size_t in_length, std::size_t out_length) {

@@ -81,6 +81,38 @@ TEST_F(RowFilesTest, AnotherJobsRowsAreRefusedAndKept) {
   EXPECT_EQ(bytes_of(path("a.npy.partial")), before);
 }
 
+TEST_F(RowFilesTest, WhatDiffersFromTheOldJournalIsNamed) {
+  { RowFiles<float> files({path("a.npy")}, 3, 4, "same\n  \"engine\": \"dif\",\nmore"); }
+  try {
+    RowFiles<float>({path("a.npy")}, 3, 4, "same\n  \"engine\": \"farm\",\nmore");
+    FAIL() << "nothing thrown";
+  } catch (const OutputError& e) {
+    EXPECT_NE(std::string(e.what()).find(R"("engine": "dif" then, "engine": "farm" now)"), std::string::npos)
+        << e.what();
+  }
+}
+
+TEST_F(RowFilesTest, OneWriterAtATime) {
+  RowFiles<float> files({path("a.npy")}, 3, 4, "a job");
+  EXPECT_THROW(RowFiles<float>({path("a.npy")}, 3, 4, "a job"), OutputError);
+}
+
+TEST_F(RowFilesTest, APartialFileWithoutAJournalIsBegunAnewAndOneWithTooMuchIsCut) {
+  std::ofstream(path("a.raw.partial")) << std::string(500, 'x');
+  {
+    RowFiles<float> files({path("a.raw")}, 3, 4, "a job");
+    EXPECT_EQ(files.rows_before(), 0U);
+  }
+  std::ofstream(path("a.raw.partial")) << std::string(500, 'x');
+  EXPECT_EQ(RowFiles<float>({path("a.raw")}, 3, 4, "a job").rows_before(), 4U);
+}
+
+TEST_F(RowFilesTest, AHeaderThatCannotBeMendedIsAnError) {
+  RowFiles<float> files({"/dev/null"}, 3, 9, {});
+  for (const Row& row : kRows) files.write(row.data());
+  EXPECT_THROW(files.finish(), OutputError);
+}
+
 TEST_F(RowFilesTest, RefuseWhatCannotGrow) {
   EXPECT_FALSE(RowFiles<float>::can_grow({path("a.npy"), path("b.csv")}));
   EXPECT_THROW(RowFiles<float>({path("b.png")}, 3, 4, {}), OutputError);

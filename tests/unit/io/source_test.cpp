@@ -212,6 +212,26 @@ TEST(PipeSource, SoundIsReadWholeFirst) {
   EXPECT_EQ(open_source(pipe.path())->sample_count(), 296317U);
 }
 
+TEST(PipeSource, GivenUpItEndsWithWhatCame) {
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(::pipe(ends), 0);
+  const std::string came = bytes_of(std::vector<double>{1, 2, 3, 4}) + "half";
+  ASSERT_EQ(::write(ends[1], came.data(), came.size()), static_cast<ssize_t>(came.size()));
+  const auto source = open_source("/dev/fd/" + std::to_string(ends[0]), raw("rf64_le"));
+  std::vector<double> values(9);
+  EXPECT_EQ(source->read(0, std::span(values).first(2)), 2U);
+  EXPECT_FALSE(source->given_up());
+  std::size_t got = 0;
+  std::thread reader(
+      [&] { got = source->read(2, std::span(values)); });  // waits for more, whose writer is here
+  source->give_up();
+  reader.join();
+  EXPECT_TRUE(source->given_up());
+  EXPECT_LE(got, 2U);  // as many as it had read by then
+  EXPECT_EQ(source->read(2 + got, std::span(values)), 0U);
+  for (const int end : ends) ::close(end);
+}
+
 TEST(PipeSource, StandardInputIsDash) {
   const Pipe pipe(bytes_of<float>({1, 2, 3}));
   const int saved = ::dup(STDIN_FILENO);
@@ -233,6 +253,13 @@ TEST(PipeSource, EndingInsideASampleIsAnError) {
   const auto source = open_source(pipe.path(), raw("cf32_le"));
   EXPECT_EQ(error_of([&] { (void)read_all<std::complex<float>>(*source); }),
             pipe.path() + ": ends inside a sample: 3 bytes are left for one of 8 bytes (cf32_le)");
+  for (const char* type : {"cf32_le", "cf32_be", "ci32_le"}) {  // the samples before it come first
+    const Pipe other(std::string(19, 'x'));
+    const auto source_of_type = open_source(other.path(), raw(type));
+    std::vector<std::complex<float>> samples(5);
+    EXPECT_EQ(source_of_type->read(0, std::span(samples)), 2U);
+    EXPECT_THROW((void)source_of_type->read(2, std::span(samples)), DataError);
+  }
 }
 
 TEST(PipeSource, EndingBeforeThePromisedLengthIsAnErrorWithoutTheMemoryItPromised) {
