@@ -521,6 +521,7 @@ class TransformJob {
   [[nodiscard]] std::vector<Sample> all_shares(const std::vector<Sample>& mine, std::uint64_t rows) {
     const auto ranks = static_cast<std::uint64_t>(job_.size());
     std::vector<std::size_t> counts;
+    counts.reserve(ranks);
     for (int r = 0; r < job_.size(); ++r) counts.push_back(rows * share_of(r));
     std::vector<Sample> gathered(rows * row_out());
     job_.comm().template allgatherv<Sample>(mine, gathered, counts);
@@ -979,7 +980,8 @@ void check_distributed(const TransformOptions& options) {
   }
   for (const std::string& path : options.io.out) {
     if (path == "-" || path.starts_with("/dev/") || io::is_picture(path)) {
-      throw UsageError(path + ": " + flag + " writes a file per rank; what would work: -o spectrum.npy");
+      throw UsageError(
+          fmt::format("{}: {} writes a file per rank; what would work: -o spectrum.npy", path, flag));
     }
     if (options.job.json == path_of_index(path)) {
       throw UsageError("--json " + options.job.json + " is where " + flag + " says which file holds what");

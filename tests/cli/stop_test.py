@@ -255,10 +255,10 @@ class QuietPipeTest(StopCase):
         jobs = []
         for i, (command, *options) in enumerate(commands):
             source = self.fifo(f"in{i}.cf32")
-            job = self.start_job(command, source, *options, "--stuck-after", 1, "-o", f"out{i}.npy", ranks=2)
+            job = self.start_job(command, source, *options, "--stuck-after", 2, "-o", f"out{i}.npy", ranks=2)
             jobs.append((job, source.open("wb")))
         for part in (z[:4], z[4:]):
-            self.assertRaises(subprocess.TimeoutExpired, jobs[0][0].wait, timeout=2)
+            self.assertRaises(subprocess.TimeoutExpired, jobs[0][0].wait, timeout=3)
             for _, writer in jobs:
                 writer.write(part.tobytes())
                 writer.flush()
