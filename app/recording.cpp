@@ -87,6 +87,7 @@ std::vector<std::string> hosts(Job& job) {
   std::vector<std::array<char, 64>> all(job.is_root() ? static_cast<std::size_t>(job.size()) : 0);
   job.comm().gather<std::array<char, 64>>(std::span(&mine, 1), all, 0, "lin");
   std::vector<std::string> names;
+  names.reserve(all.size());
   for (const auto& name : all) names.emplace_back(name.data());
   return names;
 }

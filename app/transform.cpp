@@ -521,6 +521,7 @@ class TransformJob {
   [[nodiscard]] std::vector<Sample> all_shares(const std::vector<Sample>& mine, std::uint64_t rows) {
     const auto ranks = static_cast<std::uint64_t>(job_.size());
     std::vector<std::size_t> counts;
+    counts.reserve(ranks);
     for (int r = 0; r < job_.size(); ++r) counts.push_back(rows * share_of(r));
     std::vector<Sample> gathered(rows * row_out());
     job_.comm().template allgatherv<Sample>(mine, gathered, counts);
@@ -979,7 +980,8 @@ void check_distributed(const TransformOptions& options) {
   }
   for (const std::string& path : options.io.out) {
     if (path == "-" || path.starts_with("/dev/") || io::is_picture(path)) {
-      throw UsageError(path + ": " + flag + " writes a file per rank; what would work: -o spectrum.npy");
+      throw UsageError(
+          fmt::format("{}: {} writes a file per rank; what would work: -o spectrum.npy", path, flag));
     }
     if (options.job.json == path_of_index(path)) {
       throw UsageError("--json " + options.job.json + " is where " + flag + " says which file holds what");
@@ -1048,14 +1050,11 @@ void add_transform(CLI::App& app, Action& action) {
       "Real samples give the N/2+1 bins of numpy.fft.rfft, complex ones the N bins of numpy.fft.fft.\n"
       "Batches over TCP: mpirun --mca btl_tcp_sndbuf 262144 keeps the way back from waiting behind the way "
       "out.\n"
-      "SIGUSR1, SIGINT and SIGTERM, to any rank, stop a batch in good order: the vectors under way are "
-      "finished\n"
-      "and written. Before the first vector, and where there is no batch, they end the job, and there is no "
-      "output.\n"
-      "mpirun kills its ranks 1 s after SIGINT and SIGTERM (10 s: --mca odls_base_sigkill_timeout 10); "
-      "SIGUSR1 it\n"
-      "only passes on. An input that cannot be read to its end leaves what came before, too, with exit code "
-      "65.\n"
+      "SIGUSR1, SIGINT and SIGTERM, to any rank, stop a batch in good order: the vectors under way are\n"
+      "finished and written; a second SIGINT or SIGTERM ends the job at once. Before the first vector, and\n"
+      "where there is no batch, they end the job, and there is no output. mpirun kills its ranks 1 s after\n"
+      "SIGINT and SIGTERM (10 s: --mca odls_base_sigkill_timeout 10); SIGUSR1 it only passes on.\n"
+      "An input that cannot be read to its end leaves what came before, too, with exit code 65.\n"
       "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 stopped "
       "by SIGUSR1, 130 by SIGINT, 143 by SIGTERM.");
   command->callback([&action, options] { action = [options] { return run_transform(*options); }; });

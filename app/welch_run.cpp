@@ -222,7 +222,7 @@ void WelchRun<T>::say_if_cut_short() {
                  frames_done_);
       return;
     }
-    if (!channels_.given_up() || frames_done_ == plan_.frames) return;
+    if (!channels_.given_up() || (plan_.frames > 0 && frames_done_ == plan_.frames)) return;
     const StopRequest& stop = *job_.stop();
     stopped_ = stop.exit_code();
     fmt::print(stderr, "papfft: stopped by {} {}\n", stop.name(),

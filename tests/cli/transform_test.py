@@ -3,7 +3,6 @@
 
 import csv
 import json
-import os
 import pathlib
 import re
 import signal
@@ -361,24 +360,6 @@ class TransformOfStreamsTest(ProgramTest):
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertEqual(["no whole vector" in line for line in complaints(result.stderr)], [True] if rest else [])
                 self.assertLess(relative_l2(np.load(out), np.fft.fft(z)), 1e-6)
-
-    def test_results_come_while_the_pipe_is_open_and_stay_when_the_job_is_ended(self):
-        z = complex_noise(4, 480).astype(np.complex64)
-        for ranks, number in ((None, signal.SIGUSR1), (2, signal.SIGUSR1), (None, signal.SIGINT), (None, signal.SIGTERM)):
-            with self.subTest(ranks=ranks, signal=number):
-                os.mkfifo(self.path("results.raw"))
-                job = self.start_on_pipe("-o", "results.raw", "-o", "out.npy", ranks=ranks)
-                job.stdin.write(z.tobytes())
-                job.stdin.flush()
-                with self.path("results.raw").open("rb") as results:
-                    self.assertEqual(len(results.read(z.nbytes)), z.nbytes)  # although the input is still open
-                    job.send_signal(number)
-                    _, stderr = job.communicate(timeout=60)
-                self.assertIn("after 4 vectors", complaints(stderr)[0])
-                self.assertEqual(job.returncode, 75 if number == signal.SIGUSR1 else 128 + number)
-                self.assertLess(relative_l2(np.load(self.path("out.npy")), np.fft.fft(z)), 1e-6)
-                for name in ("results.raw", "out.npy"):
-                    self.path(name).unlink()
 
     def test_memory_is_bounded(self):
         chunk = bytes(8 * 480 * 1000)

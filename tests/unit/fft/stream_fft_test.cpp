@@ -204,12 +204,12 @@ TEST(TurnsStream, GivesTheBitsOfOneVectorAtATime) {
 TEST(TurnsStream, AQuietSourceIsNoStuckRoot) {
   comm::ThreadGroup(3).run([&](comm::Transport& transport) {
     comm::Options options;
-    options.stuck_after = std::chrono::seconds(1);
+    options.stuck_after = std::chrono::seconds(2);
     comm::Collectives comm(transport, options);
     Turns turns(comm);
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_TRUE(turns.another([&]() -> std::optional<bool> {
-      if (std::chrono::steady_clock::now() - begin < 2 * options.stuck_after) return std::nullopt;
+      if (std::chrono::steady_clock::now() - begin < options.stuck_after * 3 / 2) return std::nullopt;
       return true;
     }));
     EXPECT_FALSE(turns.another([] { return std::optional(false); }));
