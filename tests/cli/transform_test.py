@@ -164,8 +164,10 @@ class TransformAgreesWithNumpyTest(ProgramTest):
 
     def test_engine_is_reported_with_its_reason(self):
         self.save("z.npy", complex_noise(8 * 480))
-        for length, more, engine, why in ((480, (), "stream", "several vectors; model:"), (48, (), "farm", "several vectors; model:"),
-                                          (480, ("--gather", "bsls"), "dif", "named algorithms"),
+        for length, more, engine, why in ((48, (), "fftw", "several vectors; model:"),
+                                          (480, ("--gather", "bsls"), "dif", "one call after another"),
+                                          (480, ("--gather", "credit"), "stream", "named algorithms"),
+                                          (80, ("--gather", "credit"), "farm", "do not divide"),
                                           (480, ("--engine", "farm"), "farm", "as asked")):
             self.papfft("transform", "z.npy", "--batch", "--length", length, "-o", "out.npy", "--json", "r.json", *more, ranks=3)
             settings = json.loads(self.path("r.json").read_text())["settings"]
