@@ -141,6 +141,11 @@ class Farm::Root {
     const auto all_ended = [&] { return messages_.all_ended() && voice_.all_ended(); };
     x_.wait(poll, all_ended, what);
     tell(kEnd);
+    // Only when a rank has given up its receives may another run send tasks.
+    for (std::size_t i = 0; i < others_.size(); ++i) {
+      voice_.receive(static_cast<Rank>(i) + 1, word_tag(x_.transport),
+                     std::as_writable_bytes(std::span(&others_[i].answer, 1)), [] {});
+    }
     x_.wait(poll, all_ended, what);
     return own_tasks_;
   }
@@ -154,6 +159,7 @@ class Farm::Root {
     int tasks = 0;
     std::optional<Clock::time_point> first_sent;  // while the only one that it has is on its way
     std::int64_t word = kWait;
+    std::int64_t answer = kWait;
   };
 
   bool deliver() {
@@ -336,6 +342,17 @@ std::uint64_t Farm::run(const Source& source, const Work& work, const Sink& sink
 }
 
 std::uint64_t Farm::run_other(const Work& work) {
+  const std::uint64_t own = work_until_end(work);
+  Collectives::Impl& x = comm_.impl();
+  const std::int64_t word = kEnd;
+  Messages messages(x.transport);
+  messages.send(0, word_tag(x.transport), std::as_bytes(std::span(&word, 1)), [] {});
+  x.wait([&] { return messages.poll(); }, [&] { return messages.all_ended(); },
+         [&] { return "rank " + std::to_string(x.transport.rank()) + " waits for rank 0 to end the farm"; });
+  return own;
+}
+
+std::uint64_t Farm::work_until_end(const Work& work) {
   Collectives::Impl& x = comm_.impl();
   struct Slot {
     std::byte* task = nullptr;

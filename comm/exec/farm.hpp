@@ -61,6 +61,7 @@ class Farm {
  private:
   class Root;
   std::uint64_t run_other(const Work& work);
+  std::uint64_t work_until_end(const Work& work);
 
   Collectives& comm_;
   BufferPool tasks_;
