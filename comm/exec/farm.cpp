@@ -28,10 +28,6 @@ constexpr auto kPollEvery = std::chrono::microseconds(50);
 /// A first task that is longer on its way is for a rank that is late: it does not use the link.
 constexpr auto kLongestOnTheWay = std::chrono::seconds(1);
 constexpr std::size_t kLeastSends = 2;  // one that moves, and one that hides its latency
-constexpr int kTasksToKnow = 4;
-constexpr int kTasksToRemember = 64;
-constexpr std::uint64_t kPatience = 32;  // own tasks between two tries whether dealing pays now
-constexpr std::uint64_t kMostPatience = 1024;
 
 /// What the root says beside the tasks. kWait: a rank that gets no task shall not take the root for stuck.
 enum Word : std::int64_t { kEnd, kWait };
@@ -40,10 +36,6 @@ enum Word : std::int64_t { kEnd, kWait };
 int task_tag(const Transport& t) { return t.max_tag() - 8; }
 int result_tag(const Transport& t) { return t.max_tag() - 9; }
 int word_tag(const Transport& t) { return t.max_tag() - 10; }
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 /// Messages, each with what is to be done when it has ended.
 class Messages {
@@ -56,6 +48,7 @@ class Messages {
     then_[channel_->irecv(from, tag, data)] = std::move(then);
   }
   bool poll() {
+    if (then_.empty()) return false;
     ended_.clear();
     channel_->poll(ended_);
     std::vector<std::function<void()>>
@@ -87,21 +80,81 @@ class Seldom {
   Clock::time_point next_;
 };
 
-/// What a task costs the root's thread: a mean that forgets.
-class Cost {
+/// Whether dealing out makes the whole faster, which depends on more than can be reckoned (copies, messages, caches, cores
+/// that ranks share): the rates with and without are measured in turns, each when what was under way before has ended, and
+/// the better way is kept for many times as long.
+class Trials {
  public:
-  void spend(double seconds) { seconds_ += seconds; }
-  void end_task() {
-    if (++tasks_ < kTasksToRemember) return;
-    tasks_ /= 2;
-    seconds_ /= 2;
+  [[nodiscard]] bool deal() const { return deal_; }
+
+  /// The source had nothing: what has been measured means nothing.
+  void disturbed() { steady_ = false; }
+
+  /// @param here  by the root. @param away  tasks that others have now
+  void task_done(bool here, std::size_t away) {
+    const auto now = Clock::now();
+    if (state_ == State::kept) {
+      if (now < until_) return;
+      change(State::with, now);
+    }
+    if (!steady_) {
+      const bool ready = state_ == State::with ? !here : away == 0 || now - began_ > kLongestOnTheWay;
+      if (ready) {
+        steady_ = true;
+        steady_since_ = now;
+        tasks_ = returned_ = 0;
+      }
+      return;
+    }
+    ++tasks_;
+    if (!here) ++returned_;
+    const auto taken = now - steady_since_;
+    if (tasks_ < kTasksOfTrial || taken < kLeastTrial) return;
+    if (state_ == State::with) {
+      if (returned_ < kReturnedOfTrial) return;
+      rate_with_ = rate(taken);
+      change(State::without, now);
+      return;
+    }
+    const bool better_with = rate_with_ >= rate(taken);
+    keep_for_ = better_with == kept_before_ ? std::min(2 * keep_for_, kMostKept) : kLeastKept;
+    kept_before_ = better_with;
+    until_ = now + keep_for_ * (now - first_began_);
+    change(State::kept, now);
+    deal_ = better_with;
   }
-  [[nodiscard]] bool is_known() const { return tasks_ >= kTasksToKnow; }
-  [[nodiscard]] double mean() const { return seconds_ / tasks_; }
 
  private:
-  double seconds_ = 0;
+  enum class State { with, without, kept };
+  static constexpr int kTasksOfTrial = 12;
+  static constexpr int kReturnedOfTrial = 4;
+  static constexpr auto kLeastTrial = std::chrono::milliseconds(10);
+  static constexpr int kLeastKept = 16;  // times as long as both trials took
+  static constexpr int kMostKept = 128;
+
+  void change(State to, Clock::time_point now) {
+    state_ = to;
+    deal_ = to == State::with;
+    steady_ = false;
+    began_ = now;
+    if (to == State::with) first_began_ = now;
+  }
+  [[nodiscard]] double rate(Clock::duration taken) const {
+    return tasks_ / std::chrono::duration<double>(taken).count();
+  }
+
+  State state_ = State::with;
+  bool deal_ = true;
+  bool steady_ = false;
   int tasks_ = 0;
+  int returned_ = 0;
+  double rate_with_ = 0;
+  int keep_for_ = kLeastKept;
+  bool kept_before_ = true;
+  Clock::time_point began_ = Clock::now();
+  Clock::time_point first_began_ = began_;
+  Clock::time_point steady_since_;
+  Clock::time_point until_;
 };
 
 }  // namespace
@@ -125,9 +178,7 @@ class Farm::Root {
 
   std::uint64_t run() {
     while (!(ended_ && order_.empty())) {
-      const auto begin = Clock::now();
       bool any = messages_.poll();
-      dealt_.spend(seconds_since(begin));
       any = deliver() || any;
       if (!ended_ && order_.size() < farm_.most_under_way()) any = take_one() || any;
       speak();
@@ -179,6 +230,7 @@ class Farm::Root {
     const Rank to = next_rank();
     const Feed feed = to > 0 ? deal_to(to) : work_here();
     quiet_ = feed == Feed::later;
+    if (quiet_) trials_.disturbed();
     ended_ = feed == Feed::end;
     return !quiet_;
   }
@@ -186,10 +238,11 @@ class Farm::Root {
   /// Who gets the next task; 0: the root itself. Ranks without a task come first, few of them at a time, as the link is
   /// shared by what is on its way; a second one is sent ahead when every rank has one.
   Rank next_rank() {
+    if (!trials_.deal()) return 0;
     const auto fewest = std::ranges::min_element(others_, {}, &Other::tasks);
     if (fewest == others_.end() || fewest->tasks >= kPerRank) return 0;
     if (fewest->tasks == 0 && first_sends() >= sends_at_once_) return 0;
-    return dealing_pays() ? static_cast<Rank>(fewest - others_.begin()) + 1 : 0;
+    return static_cast<Rank>(fewest - others_.begin()) + 1;
   }
 
   [[nodiscard]] std::size_t first_sends() const {
@@ -198,18 +251,7 @@ class Farm::Root {
         std::ranges::count_if(others_, [&](const Other& o) { return o.first_sent && *o.first_sent > late; }));
   }
 
-  bool dealing_pays() {
-    if (!own_cost_.is_known() || !dealt_.is_known() || dealt_.mean() < own_cost_.mean()) {
-      patience_ = kPatience;
-      return true;
-    }
-    if (own_in_turn_ < patience_) return false;
-    patience_ = std::min(2 * patience_, kMostPatience);
-    return true;
-  }
-
   Feed deal_to(Rank to) {
-    const auto begin = Clock::now();
     std::byte* const room = farm_.tasks_.lend();
     const Task task = source_({room, farm_.tasks_.bytes()});
     const bool elsewhere = task.bytes.data() != room;
@@ -222,28 +264,22 @@ class Farm::Root {
                       [this, &entry, &other] {
                         entry.done = true;
                         --other.tasks;
-                        dealt_.end_task();
+                        trials_.task_done(false, --away_);
                       });
     messages_.send(to, task_tag(x_.transport), task.bytes, [this, &other, elsewhere, room] {
       other.first_sent.reset();
       if (!elsewhere) farm_.tasks_.give_back(room);
     });
-    own_in_turn_ = 0;
-    dealt_.spend(seconds_since(begin));
+    ++away_;
     return Feed::task;
   }
 
   Feed work_here() {
     const std::size_t sends_before = first_sends();
-    double messages_s = 0;
     Seldom poll;
     const MoveOn move_on = [&] {
-      if (!poll.due()) return;
-      const auto begin = Clock::now();
-      (void)messages_.poll();
-      messages_s += seconds_since(begin);
+      if (poll.due()) (void)messages_.poll();
     };
-    const auto begin = Clock::now();
     std::byte* const result = farm_.results_.lend();
     const Feed feed = make_own({result, farm_.results_.bytes()}, move_on);
     if (feed != Feed::task) {
@@ -252,10 +288,7 @@ class Farm::Root {
     }
     order_.push_back({.result = result, .done = true});
     ++own_tasks_;
-    ++own_in_turn_;
-    own_cost_.spend(seconds_since(begin) - messages_s);
-    own_cost_.end_task();
-    dealt_.spend(messages_s);
+    trials_.task_done(true, away_);
     // The link has been idle if it has carried everything meanwhile; it is the limit if it has carried nothing.
     const std::size_t sends_now = first_sends();
     if (sends_before > 0 && sends_now == 0) {
@@ -324,11 +357,9 @@ class Farm::Root {
   bool ended_ = false;
   bool quiet_ = false;  // the source had nothing when it was asked last
   std::size_t sends_at_once_ = kLeastSends;
-  Cost own_cost_;
-  Cost dealt_;
+  Trials trials_;
+  std::size_t away_ = 0;  // tasks that others have
   std::uint64_t own_tasks_ = 0;
-  std::uint64_t own_in_turn_ = 0;  // since one was dealt out
-  std::uint64_t patience_ = kPatience;
   Clock::time_point last_word_ = Clock::now();
 };
 

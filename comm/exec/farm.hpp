@@ -19,9 +19,9 @@ namespace papfft::comm {
 ///     root    deal 1 | deal 2 | own 3 | own 4 | own 5 | deal 6 | own 7 ...         messages move in between (MoveOn)
 ///     rank 1  receive 1 ............. | work 1 | return 1 ......                    sink: 1, 2, 3, 4, 5 once 1 and 2 are back
 ///
-/// What the root does for a task that it deals out (copies, messages) may take it longer than the task itself. It measures
-/// both, and while dealing does not pay it does so only now and then, to see whether that has changed. So a farm is not much
-/// slower than its root alone. Who does a task is a matter of timing; what comes out is not, if `work` is the same everywhere.
+/// What the root does for a task that it deals out (copies, messages) may take it longer than the task itself. So it measures
+/// its rate with dealing and without, in turns, keeps the better way for many times as long, and measures again: a long
+/// farm is hardly slower than its root alone. Who does a task is a matter of timing; what comes out is not, if `work` is the same everywhere.
 ///
 /// Memory at the root: results between the oldest unfinished and the newest, most_under_way() of them at most, a GiB
 /// unless there are many ranks or a result is longer than that allows for; a few tasks. Elsewhere: two of each. They
