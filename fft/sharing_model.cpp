@@ -15,7 +15,8 @@ constexpr double kOwnKernelsPerSecond = 2e10;
 constexpr double kFftwPerSecond = 8e9;
 // A pass that reads and writes memory.
 constexpr double kBytesPerSecond = 4e9;
-// What a core spends on a message's byte, be it sent or received over a network: copies, and TCP.
+// What a core spends on a message's byte, be it sent or received over a network: copies, and TCP. Within a host one copy, made
+// by whoever receives.
 constexpr double kSecondsPerMessageByte = 0.5e-9;
 // Streams and farms put short vectors together, and streams cut long ones, into messages of this size.
 constexpr double kMessageBytes = 1 << 18;
@@ -26,7 +27,7 @@ constexpr double kMostFarmBytes = 1 << 30;
 constexpr std::uint64_t kVectorsPerRank = 4;
 // From this length on a rank's threads share a vector that comes alone.
 constexpr std::uint64_t kShortestForThreads = std::uint64_t{1} << 16U;
-constexpr double kWorthIt = 0.9;
+constexpr double kWorthIt = 0.95;
 
 double vector_bytes(const SharedWork& work) {
   return static_cast<double>(work.length) * static_cast<double>(work.sample_bytes) * (work.real ? 1 : 2);
@@ -51,7 +52,7 @@ SharingEstimate estimate_sharing(const SharedWork& work) {
   const double pass_s = bytes / kBytesPerSecond;
   const double byte_s = work.link.beta_ns_per_byte * 1e-9;
   const double others = (ranks - 1) / ranks;
-  const double messages_s = 2 * bytes * std::min(kSecondsPerMessageByte, byte_s);  // the root's thread
+  const double messages_s = byte_s < kSecondsPerMessageByte ? pass_s : 2 * bytes * kSecondsPerMessageByte;
   const auto latency_s = [&](double messages) { return messages * work.link.alpha_ns * 1e-9; };
 
   SharingEstimate estimate;

@@ -46,8 +46,8 @@ enum class Sharing { alone, stream, farm };
 
 [[nodiscard]] std::string_view to_string(Sharing sharing) noexcept;
 
-/// The fastest by the model. Ranks are only used if that is estimated to save a tenth of the time, as the model is no better
-/// than that; a farm only if there are enough vectors to keep all ranks busy, and the root has room for those under way.
+/// The fastest by the model. Ranks are only used if that is estimated to save a twentieth of the time at least; a farm only if
+/// there are enough vectors to keep all ranks busy, and the root has room for those under way.
 /// @param can_split  ranks can share one vector; else no stream
 [[nodiscard]] Sharing choose_sharing(const SharedWork& work, const SharingEstimate& estimate, bool can_split);
 
