@@ -8,13 +8,16 @@
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
 
 #include "app/arrivals.hpp"
 #include "app/bench.hpp"
 #include "app/bench_common.hpp"
 #include "app/fftw_mpi.hpp"
+#include "app/fftw_threads.hpp"
 #include "app/recording.hpp"
 #include "app/report/text_table.hpp"
 #include "app/run_report.hpp"
@@ -47,6 +50,7 @@ struct FftOptions {
   bool real = false;
   int depth = 0;
   int block = 50;
+  int warm_up = 1;
   ArrivalOptions arrivals;
 };
 
@@ -79,6 +83,7 @@ class Recorder final : public ComputeWatch {
 
   /// Of vectors that overlap: each as it leaves its computation.
   void keep_all() { keeps_all_ = true; }
+  void forget() { all_.clear(); }
   [[nodiscard]] const std::vector<VectorRecord>& all() const { return all_; }
 
  private:
@@ -111,7 +116,8 @@ struct Engine {
 constexpr Engine kEngines[] = {
     {"dif", Wire::both_ways, true},       {"stream", Wire::one_way, true},
     {"farm", Wire::one_way, false},       {"mpi-sequential", Wire::both_ways, false},
-    {"fftw-mpi", Wire::both_ways, false}, {"fftw", Wire::none, false}};
+    {"fftw-mpi", Wire::both_ways, false}, {"fftw", Wire::none, false},
+    {"fftw-measure", Wire::none, false}};
 
 const Engine& find_engine(const std::string& name) {
   std::string known;
@@ -135,14 +141,25 @@ struct Row {
   double root_cpu_ms = 0;       ///< over all vectors
   double other_cpu_ms = 0;      ///< mean of the other ranks
   double error_l2 = 0;          ///< the largest
+  double own_vectors = 0;       ///< of a farm: that the root has transformed
 };
 
-void add(fft::PhaseTimes& sum, const fft::PhaseTimes& more) {
-  sum.split_s += more.split_s;
-  sum.scatter_s += more.scatter_s;
-  sum.compute_s += more.compute_s;
-  sum.gather_s += more.gather_s;
-  sum.assemble_s += more.assemble_s;
+/// What has been spent since `before`.
+void add(fft::PhaseTimes& sum, const fft::PhaseTimes& now, const fft::PhaseTimes& before = {}) {
+  sum.split_s += now.split_s - before.split_s;
+  sum.scatter_s += now.scatter_s - before.scatter_s;
+  sum.compute_s += now.compute_s - before.compute_s;
+  sum.gather_s += now.gather_s - before.gather_s;
+  sum.assemble_s += now.assemble_s - before.assemble_s;
+}
+
+template <typename Stream>
+std::uint64_t own_vectors(const Stream& stream) {
+  if constexpr (requires { stream.own_vectors(); }) {
+    return stream.own_vectors();
+  } else {
+    return 0;
+  }
 }
 
 /// @tparam Sample  T or complex<T>
@@ -158,7 +175,10 @@ class FftBench {
       in_ = fft::Buffer<Sample>(options_.length);
       out_ = fft::Buffer<Complex>(bins());
     }
-    job_.at_root([&] { measure_alone(); });  // the others sleep
+    job_.at_root([&] {  // the others sleep
+      measure_alone();
+      if (std::ranges::count(options_.engines, "fftw-measure") > 0) measure_fftw();
+    });
     const OwnComm comm;
     comm::MpiSession session(MPI_COMM_WORLD, options_.job.to_comm_options(), comm::SessionOptions{});
     link_ = session.measure_link(rate_probe(0));
@@ -174,11 +194,12 @@ class FftBench {
       const int count = std::min(options_.block, options_.vectors - first);
       if (job_.is_root()) fill(first);
       for (Row& row : rows_) {
-        run_block(comm, session, row, first, count);
+        run_block(comm, session, row, makers_[static_cast<std::size_t>(&row - rows_.data())], first, count);
         progress.show(done += static_cast<std::size_t>(count), total);
       }
     }
     if (job_.recorder() != nullptr) job_.recorder()->unfollow();
+    makers_.clear();
     session.close();
     job_.at_root([&] { write(); });
   }
@@ -186,6 +207,12 @@ class FftBench {
  private:
   static constexpr double kTolerance = 8 * static_cast<double>(std::numeric_limits<T>::epsilon());
   static constexpr bool kReal = !std::is_same_v<Sample, Complex>;
+
+  /// What is made once for all blocks of a row, as it would be for a long job.
+  struct Maker {
+    std::unique_ptr<fft::StreamFft<T>> stream;
+    std::unique_ptr<fft::FarmFft<T>> farm;
+  };
 
   [[nodiscard]] std::size_t bins() const { return kReal ? options_.length / 2 + 1 : options_.length; }
 
@@ -200,6 +227,7 @@ class FftBench {
         row.gather = gather;
       }
     }
+    makers_.resize(rows_.size());
   }
 
   void fill(int first) {
@@ -253,6 +281,23 @@ class FftBench {
     alone_error_ = error_l2();
   }
 
+  /// What one would do without us on this machine alone.
+  void measure_fftw() {
+    FftwThreads<T> fftw(options_.length, kReal);
+    std::copy_n(in_.data(), options_.length, static_cast<Sample*>(fftw.in()));
+    fftw.execute();
+    std::copy_n(fftw.out(), bins(), out_.data());
+    FftwFigures& f = fftw_.emplace();
+    f.threads = fftw.threads();
+    f.error_l2 = error_l2();
+    const auto begin = Clock::now();
+    do {
+      const auto start = Clock::now();
+      fftw.execute();
+      f.ms.push_back(since_ms(start));
+    } while (Clock::now() - begin < std::chrono::seconds(1));
+  }
+
   static double since_ms(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   }
@@ -265,25 +310,27 @@ class FftBench {
             .rigor = fft::Rigor::tuned};
   }
 
-  void run_block(const OwnComm& comm, comm::MpiSession& session, Row& row, int first, int count) {
-    // The same delays in each engine's turn.
+  void run_block(const OwnComm& comm, comm::MpiSession& session, Row& row, Maker& maker, int first,
+                 int count) {
+    // The same delays in each engine's turn, none while it warms up.
     Recorder watch(
         session, options_.arrivals.edge,
         [this, first, pattern = options_.arrivals.pattern()](std::int64_t vector) {
-          return pattern.delay_ns(first + vector, job_.rank(), job_.size(), 0);
+          const std::int64_t counted = first + vector - options_.warm_up;
+          return vector < options_.warm_up ? 0 : pattern.delay_ns(counted, job_.rank(), job_.size(), 0);
         },
         job_.recorder());
     std::ranges::fill(out_, Complex{});
     const std::string_view engine = row.engine->name;
-    const double cpu_before_ms = cpu_ms();
     if (engine == "stream") {
-      fft::StreamFft<T> stream(session, plan(row),
-                               options_.depth > 0 ? options_.depth : fft::StreamFft<T>::kDepth);
-      run_stream(comm, stream, row, watch, count);
-      add(row.phases, stream.times());
+      if (!maker.stream) {
+        const int depth = options_.depth > 0 ? options_.depth : fft::StreamFft<T>::kDepth;
+        maker.stream = std::make_unique<fft::StreamFft<T>>(session, plan(row), depth);
+      }
+      run_stream(comm, *maker.stream, row, watch, count);
     } else if (engine == "farm") {
-      fft::FarmFft<T> farm(session, plan(row));
-      run_stream(comm, farm, row, watch, count);
+      if (!maker.farm) maker.farm = std::make_unique<fft::FarmFft<T>>(session, plan(row));
+      run_stream(comm, *maker.farm, row, watch, count);
     } else if (engine == "mpi-sequential") {
       run_stock(comm, row, watch, count);
     } else if (engine == "fftw-mpi") {
@@ -291,7 +338,7 @@ class FftBench {
     } else {
       run_shared(comm, session, row, watch, count);
     }
-    const double used_ms = cpu_ms() - cpu_before_ms;
+    const double used_ms = cpu_ms() - cpu_before_ms_;
     const std::vector<double> all_used_ms = comm.to_root(std::span(&used_ms, 1));
     if (job_.is_root()) {
       row.root_cpu_ms += used_ms;
@@ -301,11 +348,19 @@ class FftBench {
     if (job_.is_root()) row.error_l2 = std::max(row.error_l2, error_l2());
   }
 
-  /// Calls `each` once per vector, and keeps the times.
-  template <typename Each>
-  void repeat(const OwnComm& comm, Row& row, const Recorder& watch, int count, Each each) {
-    std::vector<VectorRecord> mine;
+  void begin_turn(const OwnComm& comm) {
     comm.double_barrier();
+    cpu_before_ms_ = cpu_ms();
+  }
+
+  /// Calls `each` once per vector, and keeps the times. @param warmed  called before the first that counts
+  template <typename Each, typename Warmed = void (*)()>
+  void repeat(
+      const OwnComm& comm, Row& row, const Recorder& watch, int count, Each each, Warmed warmed = [] {}) {
+    std::vector<VectorRecord> mine;
+    for (int v = 0; v < options_.warm_up; ++v) each();
+    warmed();
+    begin_turn(comm);
     for (int v = 0; v < count; ++v) {
       const auto start = Clock::now();
       each();
@@ -319,8 +374,10 @@ class FftBench {
   void run_shared(const OwnComm& comm, comm::MpiSession& session, Row& row, Recorder& watch, int count) {
     fft::ParallelFft<T> parallel(session, plan(row));
     parallel.observe(&watch);
-    repeat(comm, row, watch, count, [&] { parallel.execute(in_.data(), out_.data()); });
-    add(row.phases, parallel.times());
+    fft::PhaseTimes before;
+    const auto each = [&] { parallel.execute(in_.data(), out_.data()); };
+    repeat(comm, row, watch, count, each, [&] { before = parallel.times(); });
+    add(row.phases, parallel.times(), before);
   }
 
   /// What one would write with MPI alone, but with our split.
@@ -350,7 +407,8 @@ class FftBench {
     if constexpr (!kReal) {
       FftwMpi<T> fft(comm.get(), options_.length);
       fft::Buffer<Complex> blocks(job_.is_root() ? options_.length : 0);
-      comm.double_barrier();
+      for (int v = 0; v < options_.warm_up; ++v) fft.execute(in_.data(), blocks.data());
+      begin_turn(comm);
       for (int v = 0; v < count; ++v) {
         const auto start = Clock::now();
         fft.execute(in_.data(), blocks.data());
@@ -371,20 +429,28 @@ class FftBench {
   void run_stream(const OwnComm& comm, Stream& stream, Row& row, Recorder& watch, int count) {
     watch.keep_all();
     stream.observe(&watch);
-    comm.double_barrier();
+    const auto source = [this](int vectors) {  // which lasts
+      return [this, left = vectors]() mutable {
+        return left-- > 0 ? fft::Offer<Sample>::of(in_.data(), true) : fft::Offer<Sample>::end();
+      };
+    };
+    if (options_.warm_up > 0) stream.run(source(options_.warm_up), [](const Complex*) {});
+    watch.forget();
+    const fft::PhaseTimes before = stream.times();
+    const std::uint64_t own_before = own_vectors(stream);
+    begin_turn(comm);
     const auto begin = Clock::now();
     auto last = begin;
-    int given = 0;
-    stream.run(
-        [&] { return given++ < count ? fft::Offer<Sample>::of(in_.data()) : fft::Offer<Sample>::end(); },
-        [&](const Complex* result) {
-          row.vector.push_back(since_ms(last));
-          last = Clock::now();
-          if (row.vector.size() % static_cast<std::size_t>(count) == 0) {
-            std::copy_n(result, bins(), out_.data());
-          }
-        });
+    stream.run(source(count), [&](const Complex* result) {
+      row.vector.push_back(since_ms(last));
+      last = Clock::now();
+      if (row.vector.size() % static_cast<std::size_t>(count) == 0) {
+        std::copy_n(result, bins(), out_.data());
+      }
+    });
     row.total_ms += since_ms(begin);
+    add(row.phases, stream.times(), before);
+    row.own_vectors += static_cast<double>(own_vectors(stream) - own_before);
     if (row.engine->has_gather) {
       collect(comm, row, watch.all());
     } else {  // who computes how many is not known before
@@ -429,16 +495,28 @@ class FftBench {
     return wire_bound_ms(row.engine->wire) / per_vector_ms(row);
   }
 
+  static bool is_farm(const Row& row) { return std::string_view(row.engine->name) == "farm"; }
+
+  /// Of a farm's vectors, what the root has transformed itself.
+  static double own_share(const Row& row) {
+    return std::min(1.0, row.own_vectors / static_cast<double>(row.vector.size()));
+  }
+
   static nlohmann::ordered_json median_json(const std::vector<double>& v) { return report::median(v); }
 
   [[nodiscard]] nlohmann::ordered_json document() {
     nlohmann::ordered_json json;
     json["papfft"] = kVersion;
     json["machine"] = machine_json(job_);
-    json["settings"] = {{"vectors", options_.vectors},     {"length", options_.length},
-                        {"real", options_.real},           {"block", options_.block},
-                        {"scatter", options_.scatter},     {"edge", options_.arrivals.edge},
-                        {"seed", options_.arrivals.seed},  {"delay", options_.arrivals.delay},
+    json["settings"] = {{"vectors", options_.vectors},
+                        {"length", options_.length},
+                        {"real", options_.real},
+                        {"block", options_.block},
+                        {"warm_up", options_.warm_up},
+                        {"scatter", options_.scatter},
+                        {"edge", options_.arrivals.edge},
+                        {"seed", options_.arrivals.seed},
+                        {"delay", options_.arrivals.delay},
                         {"threads", omp_get_max_threads()}};
     json["alpha_us"] = link_.alpha_ns * 1e-3;
     json["beta_ns_per_byte"] = link_.beta_ns_per_byte;
@@ -453,6 +531,19 @@ class FftBench {
                             {"efficiency", nullptr},
                             {"compute_ms", report::median(alone_ms_)},
                             {"error_l2", alone_error_}});
+    if (fftw_) {
+      json["rows"].push_back({{"engine", "fftw-measure"},
+                              {"ranks", 1},
+                              {"threads", fftw_->threads},
+                              {"n", options_.length},
+                              {"precision", options_.precision},
+                              {"vectors_per_s", 1e3 / report::median(fftw_->ms)},
+                              {"vector_ms", to_json(report::summarize(fftw_->ms))},
+                              {"wire_bound_ms", 0},
+                              {"efficiency", nullptr},
+                              {"compute_ms", report::median(fftw_->ms)},
+                              {"error_l2", fftw_->error_l2}});
+    }
     for (const Row& row : rows_) {
       nlohmann::ordered_json entry = {
           {"engine", row.engine->name},
@@ -469,6 +560,7 @@ class FftBench {
           {"error_l2", row.error_l2}};
       const auto vectors = static_cast<double>(row.vector.size());
       entry["cpu_ms"] = {{"root", row.root_cpu_ms / vectors}, {"other", row.other_cpu_ms / vectors}};
+      if (is_farm(row)) entry["own_share"] = own_share(row);
       if (row.engine->has_gather) {
         const auto ms = [vectors](double s) { return 1e3 * s / vectors; };
         entry["root_ms"] = {{"split", ms(row.phases.split_s)},
@@ -506,13 +598,21 @@ class FftBench {
         "{} vectors of {} {} {} samples on {} ranks of {} threads, scatter {}, in blocks of {}, delay {}\n",
         options_.vectors, options_.length, kReal ? "real" : "complex", options_.precision, job_.size(),
         omp_get_max_threads(), options_.scatter, options_.block, options_.arrivals.delay);
-    fmt::print("one process, engine {}: {} ms per vector, error {:.1e}\n", fft::to_string(alone_engine_),
-               figure(report::median(alone_ms_)), alone_error_);
+    fmt::print("one process, engine {}: {} ms per vector, {} vectors/s, error {:.1e}\n",
+               fft::to_string(alone_engine_), figure(report::median(alone_ms_)),
+               figure(1e3 / report::median(alone_ms_)), alone_error_);
+    if (fftw_) {
+      fmt::print(
+          "one process, FFTW planned by FFTW_MEASURE on {} threads: {} ms per vector, {} vectors/s, error "
+          "{:.1e}\n",
+          fftw_->threads, figure(report::median(fftw_->ms)), figure(1e3 / report::median(fftw_->ms)),
+          fftw_->error_l2);
+    }
     fmt::print("link: alpha {} us, beta {} ns/byte; wire bound {} ms per vector, {} if both ways at once\n\n",
                figure(link_.alpha_ns * 1e-3), figure(link_.beta_ns_per_byte),
                figure(wire_bound_ms(Wire::both_ways)), figure(wire_bound_ms(Wire::one_way)));
     report::TextTable table({"engine", "gather", "total s", "vectors/s", "vector ms", "efficiency",
-                             "gather run ms", "gather elapsed ms", "compute ms", "error"});
+                             "gather run ms", "gather elapsed ms", "compute ms", "own share", "error"});
     const auto median = [](const std::vector<double>& v) {
       return v.empty() ? std::string("-") : figure(report::median(v));
     };
@@ -520,7 +620,7 @@ class FftBench {
       table.add({row.engine->name, row.gather.empty() ? "-" : row.gather, figure(row.total_ms * 1e-3),
                  figure(1e3 / per_vector_ms(row)), median(row.vector), figure(efficiency(row)),
                  median(row.gather_run), median(row.gather_elapsed), median(row.compute),
-                 fmt::format("{:.1e}", row.error_l2)});
+                 is_farm(row) ? figure(own_share(row)) : "-", fmt::format("{:.1e}", row.error_l2)});
     }
     fmt::print("{}", table.text());
   }
@@ -533,8 +633,16 @@ class FftBench {
   std::vector<double> alone_ms_;
   double alone_error_ = 0;
   fft::Engine alone_engine_ = fft::Engine::fftw;
+  struct FftwFigures {
+    int threads = 0;
+    std::vector<double> ms;
+    double error_l2 = 0;
+  };
+  std::optional<FftwFigures> fftw_;
   comm::LinkModel link_;
   std::vector<Row> rows_;
+  std::vector<Maker> makers_;  // of the rows
+  double cpu_before_ms_ = 0;
 };
 
 template <typename T>
@@ -557,6 +665,11 @@ int run_fft(const FftOptions& options) {
     if (engine == "fftw-mpi" && !FftwMpi<float>::is_available()) {
       throw UsageError(
           "engine fftw-mpi: papfft was built without libfftw3-mpi (Debian: libfftw3-mpi-dev, then build "
+          "anew)");
+    }
+    if (engine == "fftw-measure" && !FftwThreads<float>::is_available()) {
+      throw UsageError(
+          "engine fftw-measure: papfft was built without libfftw3_threads (Debian: libfftw3-dev, then build "
           "anew)");
     }
     if (engine == "fftw-mpi" && options.real) {
@@ -619,11 +732,11 @@ void add_bench_fft(CLI::App& bench, Action& action) {
       command
           ->add_option(
               "--engines", options->engines,
-              "dif (one vector at a time), stream (the same, overlapped), farm (whole vectors to "
-              "whoever is free), mpi-sequential (MPI_Scatter, our split and local transforms, MPI_Gather), "
-              "fftw-mpi "
-              "(MPI_Scatter, FFTW's transform over MPI with the bins in its own order, MPI_Gather), fftw "
-              "(one process; always there); they take turns")
+              "dif (one vector at a time), stream (the same, overlapped), farm (whole vectors to whoever is "
+              "free, the root included), mpi-sequential (MPI_Scatter, our split and local transforms, "
+              "MPI_Gather), fftw-mpi (MPI_Scatter, FFTW's transform over MPI with the bins in its own order, "
+              "MPI_Gather); they take turns. fftw (one process, engine as tuned; always there), fftw-measure "
+              "(one process, FFTW planned by FFTW_MEASURE on all cores of the root's host): before the turns")
           ->delimiter(',')
           ->capture_default_str();
   command
@@ -640,6 +753,11 @@ void add_bench_fft(CLI::App& bench, Action& action) {
   command->add_option("--block", options->block, "vectors per turn")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
+  command
+      ->add_option("--warm-up", options->warm_up,
+                   "vectors at the beginning of each turn that are not counted: they touch the memory")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
   options->arrivals.declare(*command);
   options->job.declare_recording(*command);
   options->job.declare_common(*command);
@@ -648,9 +766,13 @@ void add_bench_fft(CLI::App& bench, Action& action) {
       "  mpirun -n 4 papfft bench fft --vectors 1000 --length 131072 --gathers mpi,ls,bsls,bsbn --json "
       "fft.json\n"
       "  mpirun -n 4 papfft bench fft --engines dif,stream,mpi-sequential --length 262144 --vectors 200\n"
+      "  mpirun -n 2 --bind-to core papfft bench fft --engines farm,fftw-measure --length 4194304 --vectors "
+      "64\n"
       "Wire bound: what the root's link needs for all blocks out and back, one after the other or (stream) "
       "at the "
-      "same time; efficiency: wire bound / time per vector.\n"
+      "same time; efficiency: wire bound / time per vector, which is above 1 where a farm's root transforms "
+      "most "
+      "vectors itself (own share).\n"
       "Exit codes: 0 ok, 64 usage, 70 wrong spectrum, 73 cannot write, 74 communication.");
   command->callback([&action, options, engines, gathers] {
     if (engines->count() > 0 && gathers->count() == 0) options->gathers = {"auto"};

@@ -127,13 +127,13 @@ const std::string& JobOptions::algorithm(comm::Operation operation) const {
   }
 }
 
-void JobOptions::apply_threads(int ranks_here) const {
-  if (threads > 0) {
-    omp_set_num_threads(threads);
-  } else if (std::getenv("OMP_NUM_THREADS") == nullptr) {
-    omp_set_num_threads(std::max(1, comm::available_cores() / std::max(1, ranks_here)));
-  }
+int JobOptions::threads_for(int ranks_here) const {
+  if (threads > 0) return threads;
+  if (std::getenv("OMP_NUM_THREADS") != nullptr) return omp_get_max_threads();
+  return std::max(1, comm::available_cores() / std::max(1, ranks_here));
 }
+
+void JobOptions::apply_threads(int ranks_here) const { omp_set_num_threads(threads_for(ranks_here)); }
 
 Progress JobOptions::make_progress(bool is_root, std::string what) const {
   return {is_root ? parse_progress(progress) : Progress::When::never, quiet, std::move(what)};

@@ -54,7 +54,9 @@ struct JobOptions {
   [[nodiscard]] comm::Options to_comm_options() const;
   /// The user's word for one of the four.
   [[nodiscard]] const std::string& algorithm(comm::Operation operation) const;
-  /// Sets the number of OpenMP threads. @param ranks_here  ranks that share this host's cores
+  /// How many OpenMP threads a rank should have. @param ranks_here  ranks that share this host's cores
+  [[nodiscard]] int threads_for(int ranks_here) const;
+  /// Sets the number of OpenMP threads to that.
   void apply_threads(int ranks_here) const;
   [[nodiscard]] Progress make_progress(bool is_root, std::string what) const;
 };

@@ -241,8 +241,10 @@ class SpectrogramJob {
     ArrivalAware arrivals(job_, options_.job, 0);
     comm::Farm farm(job_.comm(), span * sizeof(Sample), share * bins_ * sizeof(T));
     (void)farm.run(
-        fill,
-        [&](std::span<const std::byte> task, std::span<std::byte> result) {
+        [&](std::span<std::byte> room) {
+          return comm::Farm::Task{fill(room), room};
+        },
+        [&](std::span<const std::byte> task, std::span<std::byte> result, const comm::Farm::MoveOn&) {
           const auto start = std::chrono::steady_clock::now();
           arrivals.watch().compute_begins();
           spectrogram.process(std::span(reinterpret_cast<const Sample*>(task.data()), span), share,

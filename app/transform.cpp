@@ -272,6 +272,9 @@ class TransformJob {
       why_ = std::move(why);
     };
     const std::string& asked = options_.engine;
+    const bool named = options_.job.scatter != "auto" || options_.job.gather != "auto";
+    const bool overlap = can_overlap(comm::Operation::scatter, options_.job.scatter) &&
+                         can_overlap(comm::Operation::gather, options_.job.gather);
     if (options_.distributed()) {
       use(Engine::dif, "the result stays with the ranks");
     } else if (asked != "auto") {
@@ -281,20 +284,23 @@ class TransformJob {
       use(Engine::fftw, "there is one rank alone");
     } else if (plan_.rows == 1 && plan_.row_by_row == 0) {
       use(Engine::dif, "there is one vector");
-    } else if (!can_split) {
+    } else if (named && !can_split) {
       use(Engine::farm, "the ranks do not divide the length");
-    } else if (can_overlap(comm::Operation::scatter, options_.job.scatter) &&
-               can_overlap(comm::Operation::gather, options_.job.gather)) {
+    } else if (named && !overlap) {
+      use(Engine::dif, "the named algorithms need one call after another");
+    } else if (named) {
+      use(Engine::stream, "the named algorithms move shares of vectors");
+    } else {
       const fft::SharedWork work = shared_work(real);
       const fft::SharingEstimate model = fft::estimate_sharing(work);
-      const bool farm = fft::farm_is_better(work, model);
-      use(farm ? Engine::farm : Engine::stream,
-          fmt::format(
-              "there are {} vectors; model: {} ms per vector by stream, {} by farm, {} by one process alone",
-              plan_.rows == kUnknownRows ? "many" : "several", in_ms(model.stream_s), in_ms(model.farm_s),
-              in_ms(model.alone_s)));
-    } else {
-      use(Engine::dif, "the named algorithms need one call after another");
+      const fft::Sharing best = fft::choose_sharing(work, model, can_split);
+      use(best == fft::Sharing::alone    ? Engine::fftw
+          : best == fft::Sharing::stream ? Engine::stream
+                                         : Engine::farm,
+          fmt::format("there are {} vectors; model: {}{} ms per vector by farm, {} by one process alone",
+                      plan_.rows == kUnknownRows ? "many" : "several",
+                      can_split ? in_ms(model.stream_s) + " ms per vector by stream, " : "",
+                      in_ms(model.farm_s), in_ms(model.alone_s)));
     }
     const bool can_stay = !options_.distributed() || fft::can_share(plan_.length, false, job_.size());
     plan_.split_real = real_split && plan_.engine != Engine::fftw && !options_.distributed() ? 1 : 0;
@@ -311,6 +317,8 @@ class TransformJob {
             .real = real,
             .sample_bytes = sizeof(T),
             .ranks = job_.size(),
+            .threads = omp_get_max_threads(),
+            .root_threads = options_.job.threads_for(1),
             .link = one_host ? fft::memory_link() : job_.comm().options().link};
   }
 
@@ -339,6 +347,7 @@ class TransformJob {
                           {comm::Operation::scatter, comm::Operation::gather}, overlaps);
     switch (plan_.engine) {
       case Engine::fftw:
+        options_.job.apply_threads(1);  // the others sleep
         job_.at_root([&] { compute_alone(progress, arrivals.watch()); });
         return;
       case Engine::dif: {
@@ -583,7 +592,7 @@ class TransformJob {
     if (job_.stop()->asked() || read_failure_) return Offer::end();
     if (plan_.row_by_row == 0) {
       if (given_ == plan_.rows) return Offer::end();
-      return Offer::of(at(samples_of<Sample>(in_), given_++ * row_in()));
+      return Offer::of(at(samples_of<Sample>(in_), given_++ * row_in()), true);
     }
     typename RowReader<Sample>::Next next;
     try {
@@ -604,8 +613,9 @@ class TransformJob {
   fft::Offer<Complex> next_as_complex(std::vector<Complex>& room, std::chrono::milliseconds patience) {
     const auto convert = [&](const auto& offer) {
       using Offer = fft::Offer<Complex>;
-      if (offer.vector == nullptr) return Offer{static_cast<typename Offer::Kind>(offer.kind), nullptr};
-      return Offer::of(as_complex(offer.vector, room));
+      if (offer.vector == nullptr) return Offer{static_cast<typename Offer::Kind>(offer.kind)};
+      const Complex* const row = as_complex(offer.vector, room);
+      return Offer::of(row, offer.lasting && row != room.data());
     };
     return plan_.real_in != 0 ? convert(next_row<T>(patience)) : convert(next_row<Complex>(patience));
   }

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "papfft/options.hpp"
 
@@ -14,28 +15,41 @@ struct SharedWork {
   bool real = false;             ///< real samples: half the work and half the bytes
   std::size_t sample_bytes = 0;  ///< of a real number: 4 or 8
   int ranks = 1;
+  int threads = 1;       ///< of each rank
+  int root_threads = 1;  ///< of the root, if it works alone
   comm::LinkModel link;
 };
 
-/// Seconds per vector in the long run, by a model: whichever takes longest of the root's link, its core, and all cores.
+/// Seconds per vector in the long run, by a model: whichever takes longest of the root's link, its thread for messages, and
+/// all cores.
 ///
-///   link    (P-1)/P of the vector's bytes, in messages of 256 KiB or so; a farm's whole vectors use the link less well
-///   root    split and assemble: two passes over memory each. A farm's root copies instead.
-///   cores   5 N log2 N operations, by P ranks or by one
+///   alone    5 N log2 N operations by the root's threads
+///   stream   link    (P-1)/P of the vector's bytes each way, in messages of 256 KiB or so
+///            root    split and assemble, two passes over memory each, and the messages
+///            cores   the operations, by P ranks
+///   farm     the root's own vectors, beside those that it deals out: 1 / (own rate + dealt rate)
+///            link    whole vectors, which use the link less well
+///            root    a copy and the messages for a vector that it deals out, the operations for one of its own
+///            cores   the operations of a vector that is dealt out, by P-1 ranks
 ///
-/// The machine's speed is assumed (kOperationsPerSecond, kBytesPerSecond), as a choice that timed something could be another
-/// one, with other last bits, in the next run.
+/// The machine's speed is assumed (the constants in the .cpp), as a choice that timed something could be another one, with
+/// other last bits, in the next run.
 struct SharingEstimate {
   double alone_s = 0;
   double stream_s = 0;
-  double farm_s = 0;
+  double farm_s = 0;  ///< alone_s where dealing out costs the root more than the transform itself
 };
 
 [[nodiscard]] SharingEstimate estimate_sharing(const SharedWork& work);
 
-/// Whether whole vectors should be dealt out rather than each be shared: the farm is estimated to be faster, there are
-/// enough vectors to keep all ranks busy, and the root has room for those under way.
-[[nodiscard]] bool farm_is_better(const SharedWork& work, const SharingEstimate& estimate);
+enum class Sharing { alone, stream, farm };
+
+[[nodiscard]] std::string_view to_string(Sharing sharing) noexcept;
+
+/// The fastest by the model. Ranks are only used if that is estimated to save a twentieth of the time at least; a farm only if
+/// there are enough vectors to keep all ranks busy, and the root has room for those under way.
+/// @param can_split  ranks can share one vector; else no stream
+[[nodiscard]] Sharing choose_sharing(const SharedWork& work, const SharingEstimate& estimate, bool can_split);
 
 /// For messages among the ranks of one host: copies in its memory.
 [[nodiscard]] comm::LinkModel memory_link();

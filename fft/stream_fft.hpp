@@ -20,10 +20,11 @@ struct Offer {
   enum class Kind : std::uint8_t { vector, later, end };
   Kind kind = Kind::end;
   const Sample* vector = nullptr;  ///< valid until the source is asked again
+  bool lasting = false;            ///< or until the run has ended: then it need not be copied
 
-  static Offer of(const Sample* vector) { return {Kind::vector, vector}; }
-  static Offer later() { return {Kind::later, nullptr}; }  ///< none now; the stream goes on with what it has
-  static Offer end() { return {Kind::end, nullptr}; }
+  static Offer of(const Sample* vector, bool lasting = false) { return {Kind::vector, vector, lasting}; }
+  static Offer later() { return {Kind::later}; }  ///< none now; the stream goes on with what it has
+  static Offer end() { return {Kind::end}; }
 };
 
 /// Many vectors, each transformed by all ranks as ParallelFft does, and bitwise with its numbers; but the root sends vector

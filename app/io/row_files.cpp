@@ -117,6 +117,10 @@ template <typename Sample>
 void RowFiles<Sample>::write(const Sample* row) {
   const auto bytes = std::as_bytes(std::span(row, row_length_));
   for (File& f : files_) {
+    if (f.waiting.empty() && bytes.size() >= kPieceBytes) {
+      f.file->write(bytes);
+      continue;
+    }
     f.waiting.insert(f.waiting.end(), bytes.begin(), bytes.end());
     // Whoever reads a pipe shall not wait for rows to come.
     if (f.waiting.size() >= kPieceBytes || f.file->is_direct()) flush(f);

@@ -125,6 +125,18 @@ class BenchTest(ProgramTest):
             self.assertGreater(rows[2]["root_ms"]["split"], 0)
             wire = {row["engine"]: row["wire_bound_ms"] for row in rows}
             self.assertAlmostEqual(wire["dif"], 2 * wire["stream"])
+            self.assertTrue(0 <= rows[3]["own_share"] <= 1, rows[3])
+
+    def test_fftw_planned_by_measuring_is_a_peer_on_request(self):
+        path = self.path("fft.json")
+        for real in ((), ("--real",)):
+            self.papfft("bench", "fft", "--vectors", 2, "--length", 512, "--engines", "farm,fftw-measure", "--warm-up", 0,
+                        "--json", path, *real, ranks=2)
+            rows = {row["engine"]: row for row in json.loads(path.read_text())["rows"][1:]}
+            self.assertEqual(sorted(rows), ["farm", "fftw-measure"])
+            self.assertEqual(rows["fftw-measure"]["ranks"], 1)
+            self.assertGreaterEqual(rows["fftw-measure"]["threads"], 1)
+            self.assertLess(rows["fftw-measure"]["error_l2"], 1e-6)
 
     def test_planning_is_timed_for_each_planner_size_and_pattern(self):
         path, csv_path = self.path("schedule.json"), self.path("schedule.csv")

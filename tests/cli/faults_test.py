@@ -238,7 +238,7 @@ class EndedInTheMiddleTest(ProgramTest):
     def test_killed_rank(self):
         for rank in (0, 2):
             with self.subTest(rank=rank):
-                job, pids = self.start_long_batch(3)
+                job, pids = self.start_long_batch(3, "--engine", "stream")
                 os.kill(pids[rank], signal.SIGKILL)
                 _, code = self.end_of(job)
                 self.assertNotEqual(code, 0)
@@ -259,7 +259,7 @@ class EndedInTheMiddleTest(ProgramTest):
     def test_stopped_rank_is_named(self):
         for rank in (0, 2):
             with self.subTest(rank=rank):
-                job, pids = self.start_long_batch(3, "--stuck-after", 2)
+                job, pids = self.start_long_batch(3, "--engine", "stream", "--stuck-after", 2)
                 os.kill(pids[rank], signal.SIGSTOP)
                 said, code = self.end_of(job)
                 self.assertEqual(code, COMMUNICATION)

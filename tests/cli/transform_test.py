@@ -161,10 +161,18 @@ class TransformAgreesWithNumpyTest(ProgramTest):
                      for e in ("dif", "stream"))
         self.assertEqual(one, many)
 
+    def test_others_wait_while_the_root_works_alone(self):
+        z = complex_noise(30, 64)
+        file = self.save("z.npy", z.ravel())
+        self.check(self.output("transform", file, "--batch", "--length", 64, "--engine", "fftw", "--delay", "flat:100ms",
+                               "--stuck-after", 1, ranks=2), np.fft.fft(z))
+
     def test_engine_is_reported_with_its_reason(self):
         self.save("z.npy", complex_noise(8 * 480))
-        for length, more, engine, why in ((480, (), "stream", "several vectors; model:"), (48, (), "farm", "several vectors; model:"),
-                                          (480, ("--gather", "bsls"), "dif", "named algorithms"),
+        for length, more, engine, why in ((48, (), "fftw", "several vectors; model:"),
+                                          (480, ("--gather", "bsls"), "dif", "one call after another"),
+                                          (480, ("--gather", "credit"), "stream", "named algorithms"),
+                                          (80, ("--gather", "credit"), "farm", "do not divide"),
                                           (480, ("--engine", "farm"), "farm", "as asked")):
             self.papfft("transform", "z.npy", "--batch", "--length", length, "-o", "out.npy", "--json", "r.json", *more, ranks=3)
             settings = json.loads(self.path("r.json").read_text())["settings"]
@@ -218,16 +226,21 @@ class TransformUnderDelaysTest(ProgramTest):
     def setUp(self):
         super().setUp()
         self.file = self.save("z.npy", complex_noise(12 * 480))
-        self.batch = ("--batch", "--length", 480)
+        self.batch = ("--batch", "--length", 480, "--engine", "dif")
         self.expected = self.output("transform", self.file, *self.batch, ranks=4).tobytes()
 
     def test_delays_do_not_change_a_bit(self):
-        for pattern in ("uniform:3ms", "late:3:5ms", "root-late:2ms"):
+        batch = ("--batch", "--length", 480)
+        for pattern, engine in (("uniform:3ms", "stream"), ("late:3:5ms", "dif"), ("root-late:2ms", "stream")):
             with self.subTest(pattern):
-                result = self.output("transform", self.file, *self.batch, "--delay", pattern, "--seed", 7, "--edge", 0.3, ranks=4)
+                result = self.output("transform", self.file, *batch, "--engine", engine, "--delay", pattern, "--seed", 7,
+                                     "--edge", 0.3, ranks=4)
                 self.assertEqual(result.tobytes(), self.expected)
-        alone, late = (self.output("transform", self.file, *self.batch, "--delay", d).tobytes() for d in ("none", "flat:2ms"))
+        alone, late, farm = (self.output("transform", self.file, *batch, "--delay", d, "--engine", engine, ranks=ranks).tobytes()
+                             for d, engine, ranks in (("none", "auto", None), ("flat:2ms", "auto", None),
+                                                      ("uniform:3ms", "farm", 4)))
         self.assertEqual(alone, late)
+        self.assertEqual(alone, farm)  # each vector is transformed whole, whoever does it
 
     def test_background_algorithms_do_not_change_a_bit(self):
         registry = json.loads(self.papfft("algorithms", "--json").stdout)

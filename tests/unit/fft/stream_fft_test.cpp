@@ -3,6 +3,7 @@
 #include "fft/stream_fft.hpp"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <atomic>
 #include <chrono>
@@ -216,10 +217,15 @@ TEST(TurnsStream, AQuietSourceIsNoStuckRoot) {
   });
 }
 
+/// @param lasting  the vectors stay where they are; else each is overwritten by the next
 template <typename T, typename In, typename Out>
-void check_farm(int ranks, const ParallelPlan& plan, std::size_t in_length, std::size_t out_length) {
+void check_farm(int ranks, const ParallelPlan& plan, std::size_t in_length, std::size_t out_length,
+                bool lasting) {
+  std::atomic<std::uint64_t> transformed{0};
+  std::uint64_t least = 0;
   comm::ThreadGroup(ranks, 3).run([&](comm::Transport& transport) {
     comm::Collectives comm(transport, quick());
+    omp_set_num_threads(ranks % 2 + 1);  // several share a task's short vectors; one has them where they are
     FarmFft<T> farm(comm, plan);
     Delayed observer(comm.rank(), 9);
     farm.observe(&observer);
@@ -227,46 +233,61 @@ void check_farm(int ranks, const ParallelPlan& plan, std::size_t in_length, std:
     int given = 0;
     int asked = 0;
     int got = 0;
-    const auto source_of = [](int v) { return static_cast<std::uint32_t>(v); };
-    std::vector<In> in;
+    std::vector<std::vector<In>> in(lasting ? static_cast<std::size_t>(vectors) : 1);
+    const auto offer = [&] {
+      std::vector<In>& next = in[lasting ? static_cast<std::size_t>(given) : 0];
+      next = noise<In>(in_length, static_cast<std::uint32_t>(given++));
+      return Offer<In>::of(next.data(), lasting);
+    };
     std::vector<std::vector<Out>> results;
-    farm.run(typename StreamFft<T>::template Source<In>([&]() -> Offer<In> {
-               if (++asked % 17 == 0) return Offer<In>::later();
-               if (given == vectors) return Offer<In>::end();
-               in = noise<In>(in_length, source_of(given++));
-               return Offer<In>::of(in.data());
-             }),
-             typename StreamFft<T>::template Sink<Out>(
-                 [&](const Out* result) { results.emplace_back(result, result + out_length); }));
+    const std::uint64_t done = farm.run(typename StreamFft<T>::template Source<In>([&]() -> Offer<In> {
+                                          if (++asked % 17 == 0) return Offer<In>::later();
+                                          if (given == vectors) return Offer<In>::end();
+                                          return offer();
+                                        }),
+                                        typename StreamFft<T>::template Sink<Out>([&](const Out* result) {
+                                          results.emplace_back(result, result + out_length);
+                                        }));
+    transformed += farm.own_vectors();
+    EXPECT_EQ(observer.begun, observer.ended);
     if (comm.rank() != 0) return;
+    least = static_cast<std::uint64_t>(vectors);
+    EXPECT_EQ(done, least);
     ASSERT_EQ(results.size(), static_cast<std::size_t>(vectors));
     comm::ThreadGroup(1).run([&](comm::Transport& self) {  // the same numbers by one rank
       comm::Collectives one(self, quick());
+      omp_set_num_threads(1);
       FarmFft<T> reference(one, plan);
       given = 0;
-      reference.run(typename StreamFft<T>::template Source<In>([&]() -> Offer<In> {
-                      if (given == vectors) return Offer<In>::end();
-                      in = noise<In>(in_length, source_of(given++));
-                      return Offer<In>::of(in.data());
-                    }),
+      reference.run(typename StreamFft<T>::template Source<In>(
+                        [&]() -> Offer<In> { return given == vectors ? Offer<In>::end() : offer(); }),
                     typename StreamFft<T>::template Sink<Out>([&](const Out* result) {
                       EXPECT_TRUE(same_bits(results[static_cast<std::size_t>(got)], result)) << got;
                       ++got;
                     }));
+      EXPECT_EQ(reference.own_vectors(), least);
     });
     EXPECT_EQ(got, vectors);
   });
+  EXPECT_GE(transformed, least);
 }
 
 TEST(FarmStream, ResultsComeInOrderWhoeverComputesThem) {
   for (const int ranks : {2, 3, 5}) {
-    check_farm<float, std::complex<float>, std::complex<float>>(ranks, {.length = 5000}, 5000, 5000);
+    const bool lasting = ranks != 3;
+    check_farm<float, std::complex<float>, std::complex<float>>(ranks, {.length = 5000}, 5000, 5000, lasting);
     check_farm<double, std::complex<double>, std::complex<double>>(
-        ranks, {.length = 20000, .direction = Direction::inverse}, 20000, 20000);
-    check_farm<float, float, std::complex<float>>(ranks, {.length = 4097, .real = true}, 4097, 2049);
+        ranks, {.length = 20000, .direction = Direction::inverse}, 20000, 20000, lasting);
+    check_farm<float, float, std::complex<float>>(ranks, {.length = 4097, .real = true}, 4097, 2049, lasting);
     check_farm<double, std::complex<double>, double>(
-        ranks, {.length = 9000, .direction = Direction::inverse, .real = true}, 4501, 9000);
+        ranks, {.length = 9000, .direction = Direction::inverse, .real = true}, 4501, 9000, lasting);
   }
+}
+
+TEST(FarmStream, MessagesMoveWhileALongVectorIsTransformed) {  // in tiles, by more than one thread
+  constexpr std::size_t kLength = std::size_t{1} << 16;
+  check_farm<double, std::complex<double>, std::complex<double>>(3, {.length = kLength}, kLength, kLength,
+                                                                 true);
 }
 
 TEST(Stream, ShortVectorsTravelTogether) {

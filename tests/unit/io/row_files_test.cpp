@@ -6,7 +6,9 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <sstream>
+#include <vector>
 
 #include "tests/support/scratch_folder.hpp"
 
@@ -45,6 +47,19 @@ TEST_F(RowFilesTest, AreAsIfWrittenAtOnceWhetherTheNumberOfRowsWasKnownOrNot) {
     EXPECT_EQ(bytes_of(path("a.raw")),
               std::string(reinterpret_cast<const char*>(kRows.data()), sizeof kRows));
   }
+}
+
+TEST_F(RowFilesTest, LongRowsFollowOneAnother) {
+  constexpr std::size_t kLength = 100000;
+  std::vector<float> all(3 * kLength);
+  std::iota(all.begin(), all.end(), 0.0F);
+  RowFiles<float> files({path("a.npy"), path("a.raw")}, kLength, {}, {});
+  for (std::size_t row = 0; row < 3; ++row) files.write(all.data() + row * kLength);
+  EXPECT_EQ(files.finish(), 3U);
+  EXPECT_EQ(bytes_of(path("a.raw")),
+            std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(float)));
+  write_npy<float>(path("whole.npy"), all, 3);
+  EXPECT_EQ(bytes_of(path("a.npy")), bytes_of(path("whole.npy")));
 }
 
 TEST_F(RowFilesTest, GoOnWhereTheyWere) {
