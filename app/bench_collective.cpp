@@ -106,7 +106,7 @@ struct Settings {
       add(name);
     }
     for (const std::string& text : o.bytes) bytes.push_back(report::parse_byte_count(text));
-    for (const std::string& text : o.delays) patterns.push_back(comm::ArrivalPattern::parse(text, o.seed));
+    for (const std::string& text : o.delays) patterns.push_back(parse_arrivals(text, o.seed));
   }
 };
 

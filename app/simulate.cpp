@@ -138,7 +138,7 @@ struct Settings {
       segments.push_back(static_cast<int>(std::min<std::uint64_t>(report::parse_byte_count(text), 1 << 20)));
       if (segments.back() == 0) throw UsageError("--segments: at least 1, or best, or auto");
     }
-    for (const std::string& text : o.arrivals) patterns.push_back(comm::ArrivalPattern::parse(text, o.seed));
+    for (const std::string& text : o.arrivals) patterns.push_back(parse_arrivals(text, o.seed));
     const auto combining = [&] {
       if (o.combining == "overlapped") return comm::Combining::overlapped;
       return o.combining == "exclusive" ? comm::Combining::exclusive : comm::Combining::in_message;
