@@ -2,6 +2,7 @@
 #include "fft/farm_fft.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <span>
@@ -62,11 +63,13 @@ std::uint64_t FarmFft<T>::run_as(const std::function<Offer<In>()>& source,
   std::deque<std::size_t> counts;  // vectors in each task under way; the rest of a task is zeros
   bool ended = false;
   std::uint64_t vectors = 0;
+  Pauses idle(observer_);
   comm::Farm farm(comm_, group_ * in_length * sizeof(In), group_ * out_length * sizeof(Out));
   (void)farm.run(
       [&](std::span<std::byte> task) {
         using Feed = comm::Farm::Feed;
         if (ended) return Feed::end;
+        const auto begin = std::chrono::steady_clock::now();
         const std::span<In> samples = as<In>(task);
         std::size_t count = 0;
         bool pauses = false;
@@ -79,10 +82,12 @@ std::uint64_t FarmFft<T>::run_as(const std::function<Offer<In>()>& source,
         if (count == 0) return ended ? Feed::end : Feed::later;
         std::fill(samples.begin() + static_cast<std::ptrdiff_t>(count * in_length), samples.end(), In{});
         counts.push_back(count);
+        idle.interrupted("read", begin);
         return Feed::task;
       },
       [&](std::span<const std::byte> task, std::span<std::byte> result) {
         const Timer timer(times_.compute_s);
+        idle.end();
         if (observer_ != nullptr) observer_->compute_begins();
         for (std::size_t v = 0; v < group_; ++v) {
           transform(as<In>(task).data() + v * in_length, as<Out>(result).data() + v * out_length);
@@ -91,12 +96,16 @@ std::uint64_t FarmFft<T>::run_as(const std::function<Offer<In>()>& source,
           observer_->compute_reaches(1);
           observer_->compute_ends();
         }
+        idle.begin();
       },
       [&](std::span<const std::byte> result) {
+        const auto begin = std::chrono::steady_clock::now();
         for (std::size_t v = 0; v < counts.front(); ++v) sink(as<Out>(result).data() + v * out_length);
         vectors += counts.front();
         counts.pop_front();
+        idle.interrupted("write", begin);
       });
+  idle.end();
   return vectors;
 }
 
