@@ -36,4 +36,10 @@ Rgb palette_color(std::size_t index) {
   return kColors[index % kPaletteColors];
 }
 
+Rgb text_color_on(Rgb background) {
+  // By luminance, ITU-R BT.601.
+  const double luminance = 0.299 * background.r + 0.587 * background.g + 0.114 * background.b;
+  return luminance > 130 ? kText : kWhite;
+}
+
 }  // namespace papfft::app::report

@@ -33,4 +33,7 @@ inline constexpr Rgb kNoData{0xb3, 0xb3, 0xb3};
 [[nodiscard]] Rgb palette_color(std::size_t index);
 inline constexpr std::size_t kPaletteColors = 8;
 
+/// Black or white, whichever is easier to read on `background`.
+[[nodiscard]] Rgb text_color_on(Rgb background);
+
 }  // namespace papfft::app::report

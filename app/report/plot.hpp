@@ -108,22 +108,37 @@ struct RegionMap {
   std::vector<std::string> captions = {};  ///< as many as cells, written into them where they fit
 };
 
-/// What each of several rows (ranks) did when: bars from lo to hi, and marks at single points.
+/// What each of several rows (ranks) did when: bars from lo to hi, marks at single points, and lines from row to row.
 struct Gantt {
+  struct Kind {
+    std::string name = {};  ///< for the legend
+    Rgb color = {};
+  };
   struct Bar {
     std::size_t row = 0;
     Range span = {};
     std::size_t kind = 0;  ///< index into `kinds`
+    Range across = {};  ///< of the height that bars have in a row, from its lower edge (0) to its upper (1)
+    std::string caption = {};  ///< written into the bar where it fits
   };
   struct Mark {
     std::size_t row = 0;
     double at = 0;
   };
-  std::vector<std::string> rows = {};   ///< the lowest first
-  std::vector<std::string> kinds = {};  ///< of bars, for the legend
-  std::vector<Bar> bars = {};
-  std::string mark_name = {};  ///< for the legend; empty: no marks
+  struct Link {
+    std::size_t from_row = 0;
+    double from = 0;
+    std::size_t to_row = 0;
+    double to = 0;
+    std::size_t kind = 0;  ///< index into `link_kinds`
+  };
+  std::vector<std::string> rows = {};  ///< the lowest first
+  std::vector<Kind> kinds = {};        ///< of bars
+  std::vector<Bar> bars = {};          ///< later ones lie upon earlier ones
+  std::string mark_name = {};          ///< for the legend; empty: no marks
   std::vector<Mark> marks = {};
+  std::vector<Kind> link_kinds = {};  ///< later ones are drawn upon earlier ones, and thicker
+  std::vector<Link> links = {};
   std::string row_label = {};
   Axis x = {};
 };
