@@ -427,11 +427,10 @@ std::string BenchRun::link_drift_text() const {
 }
 
 BenchRun read_bench_run(const std::string& path) {
-  return to_bench_run(path, read_json_file(path, [&](const Json&) {
-                              throw io::DataError(
-                                  path,
-                                  "is a timeline; what would work: the output of 'papfft bench ... --json'");
-                            }).document);
+  const auto refuse = [&](const Json&) {
+    throw io::DataError(path, "is a timeline; what would work: the output of 'papfft bench ... --json'");
+  };
+  return to_bench_run(path, parse_json(path, read_text(path), refuse));
 }
 
 BenchRun to_bench_run(const std::string& path, const Json& document) {

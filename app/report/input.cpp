@@ -6,11 +6,15 @@
 namespace papfft::app::report {
 
 std::variant<BenchRun, Trace> read_input(const std::string& path) {
+  return parse_input(path, read_text(path));
+}
+
+std::variant<BenchRun, Trace> parse_input(const std::string& path, std::string text) {
   TraceBuilder trace(path);
-  JsonFile file = read_json_file(path, [&](const Json& event) { trace.add(event); });
-  const bool is_trace = file.document.is_object() && file.document.contains("traceEvents");
-  if (is_trace) return std::move(trace).finish(std::move(file));
-  return to_bench_run(path, file.document);
+  const Json document = parse_json(path, text, [&](const Json& event) { trace.add(event); });
+  const bool is_trace = document.is_object() && document.contains("traceEvents");
+  if (is_trace) return std::move(trace).finish(document, std::move(text));
+  return to_bench_run(path, document);
 }
 
 }  // namespace papfft::app::report

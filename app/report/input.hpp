@@ -12,4 +12,7 @@ namespace papfft::app::report {
 /// @throws io::DataError  as read_bench_run() and TraceBuilder
 [[nodiscard]] std::variant<BenchRun, Trace> read_input(const std::string& path);
 
+/// The same of a text. @param path  for messages
+[[nodiscard]] std::variant<BenchRun, Trace> parse_input(const std::string& path, std::string text);
+
 }  // namespace papfft::app::report

@@ -16,20 +16,6 @@ namespace {
 constexpr int kDeepest = 32;  // our files nest five deep; a writer of JSON recurses
 constexpr std::size_t kLongest = std::size_t{1} << 30;
 
-std::string read_all(const std::string& path) {
-  if (std::filesystem::is_directory(path)) throw io::DataError(path, io::errno_text(EISDIR));
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw io::DataError(path, io::errno_text(errno));
-  std::string text;
-  std::array<char, 1 << 16> part{};
-  while (in.read(part.data(), part.size()) || in.gcount() > 0) {
-    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
-    if (text.size() > kLongest) throw io::DataError(path, "is longer than any file of ours (1 GiB)");
-  }
-  if (in.bad()) throw io::DataError(path, "cannot be read");
-  return text;
-}
-
 /// Takes a document apart while it is being read.
 class Reader {
  public:
@@ -57,10 +43,24 @@ class Reader {
 
 }  // namespace
 
-JsonFile read_json_file(const std::string& path, const std::function<void(const Json&)>& trace_event) {
-  JsonFile file{.text = read_all(path), .document = {}};
+std::string read_text(const std::string& path) {
+  if (std::filesystem::is_directory(path)) throw io::DataError(path, io::errno_text(EISDIR));
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw io::DataError(path, io::errno_text(errno));
+  std::string text;
+  std::array<char, 1 << 16> part{};
+  while (in.read(part.data(), part.size()) || in.gcount() > 0) {
+    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > kLongest) throw io::DataError(path, "is longer than any file of ours (1 GiB)");
+  }
+  if (in.bad()) throw io::DataError(path, "cannot be read");
+  return text;
+}
+
+Json parse_json(const std::string& path, std::string_view text,
+                const std::function<void(const Json&)>& trace_event) {
   try {
-    file.document = Json::parse(file.text, Reader(path, trace_event));
+    return Json::parse(text, Reader(path, trace_event));
   } catch (const Json::parse_error& e) {
     throw io::DataError(
         path,
@@ -70,7 +70,6 @@ JsonFile read_json_file(const std::string& path, const std::function<void(const 
   } catch (const Json::exception&) {  // a number out of range
     throw io::DataError(path, "is no JSON that can be used");
   }
-  return file;
 }
 
 }  // namespace papfft::app::report

@@ -62,28 +62,31 @@ std::string_view to_string(Activity activity) {
   return kNames[static_cast<std::size_t>(activity)];
 }
 
-std::array<double, kActivities> Trace::time_s(std::size_t rank) const {
+std::vector<std::array<double, kActivities>> Trace::times_s() const {
   struct Change {
     double at_s;
     std::size_t activity;
     int by;
   };
-  std::vector<Change> changes;
+  std::vector<std::vector<Change>> changes(ranks.size());
   for (const TraceSlice& slice : slices) {
-    if (slice.rank != rank || slice.activity >= Activity::background) continue;
+    if (slice.activity >= Activity::background) continue;
     const auto activity = static_cast<std::size_t>(slice.activity);
-    changes.push_back({slice.begin_s, activity, 1});
-    changes.push_back({slice.end_s, activity, -1});
+    changes[slice.rank].push_back({slice.begin_s, activity, 1});
+    changes[slice.rank].push_back({slice.end_s, activity, -1});
   }
-  std::ranges::sort(changes, {}, &Change::at_s);
-  std::array<double, kActivities> sums{};
-  std::array<int, kActivities> open{};
-  double since_s = 0;
-  for (const Change& change : changes) {
-    const auto most = std::find_if(open.rbegin(), open.rend(), [](int n) { return n > 0; });
-    if (most != open.rend()) sums[static_cast<std::size_t>(open.rend() - most) - 1] += change.at_s - since_s;
-    since_s = change.at_s;
-    open[change.activity] += change.by;
+  std::vector<std::array<double, kActivities>> sums(ranks.size());
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    std::ranges::sort(changes[rank], {}, &Change::at_s);
+    std::array<int, kActivities> open{};
+    double since_s = 0;
+    for (const Change& change : changes[rank]) {
+      const auto most = std::find_if(open.rbegin(), open.rend(), [](int n) { return n > 0; });
+      if (most != open.rend())
+        sums[rank][static_cast<std::size_t>(open.rend() - most) - 1] += change.at_s - since_s;
+      since_s = change.at_s;
+      open[change.activity] += change.by;
+    }
   }
   return sums;
 }
@@ -155,8 +158,7 @@ void TraceBuilder::add_flow(const Json& event, std::size_t rank, bool arrives) {
   under_way_.erase(sent);
 }
 
-Trace TraceBuilder::finish(JsonFile file) && {
-  const Json& document = file.document;
+Trace TraceBuilder::finish(const Json& document, std::string text) && {
   const auto wrong = [&](const char* what) {
     throw io::DataError(path_, fmt::format("{}; what would work: the output of --timeline", what));
   };
@@ -185,7 +187,7 @@ Trace TraceBuilder::finish(JsonFile file) && {
   });
   std::ranges::stable_sort(trace_.slices, {},
                            [](const TraceSlice& s) { return std::tuple(s.begin_s, -s.end_s, s.activity); });
-  trace_.json = std::move(file.text);
+  trace_.json = std::move(text);
   return std::move(trace_);
 }
 

@@ -66,9 +66,9 @@ struct Trace {
   double end_s = 0;           ///< of the last slice
   std::string json = {};      ///< the whole file
 
-  /// How long a rank did what. Each moment counts once, for what says most, and not at all if nothing is known of it. Only what
-  /// the rank does itself: neither Activity::background nor Activity::beside.
-  [[nodiscard]] std::array<double, kActivities> time_s(std::size_t rank) const;
+  /// For how long each rank did what, by rank and activity. Each moment counts once, for what says most, and not at all if nothing
+  /// is known of it. Only what the rank does itself: neither Activity::background nor Activity::beside.
+  [[nodiscard]] std::vector<std::array<double, kActivities>> times_s() const;
 };
 
 /// Makes a trace of its events.
@@ -78,8 +78,9 @@ class TraceBuilder {
 
   /// @throws io::DataError  naming the event, if it is none of those that --timeline writes
   void add(const Json& event);
-  /// @param file  without the events. @throws io::DataError  another program's; or nothing is in it
-  [[nodiscard]] Trace finish(JsonFile file) &&;
+  /// @param document  without the events. @param text  the whole file
+  /// @throws io::DataError  it is another program's; or nothing is in it
+  [[nodiscard]] Trace finish(const Json& document, std::string text) &&;
 
  private:
   struct Departure {

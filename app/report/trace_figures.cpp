@@ -18,7 +18,7 @@ constexpr double kMuchLonger = 1.5;          // than those: the whole job gets a
 constexpr std::size_t kMostMarks = 400;      // more, of edges, would hide what lies below
 constexpr std::size_t kMostMessages = 2000;  // the same
 constexpr int kMostLanes = 4;                // of calls that go on beside each other
-constexpr double kFinest = 1.0 / 4000;       // of the time shown: less is not a pixel
+constexpr double kFinest = 1.0 / 4000;       // of the time shown: less is no pixel
 constexpr int kLane_px = 13;
 constexpr Rgb kMessageColor{0x4d, 0x4d, 0x4d};
 
@@ -101,7 +101,9 @@ class TimelinePlot {
         last_bar_.try_emplace({slice.rank, slice.activity, lane.second}, chart_.bars.size());
     if (!is_first) {
       Gantt::Bar& bar = chart_.bars[last->second];
-      if (slice.begin_s - bar.span.hi < kFinest * (window_.hi - window_.lo) && !detailed_) {
+      const double least_s = kFinest * (window_.hi - window_.lo);
+      const bool is_short = std::min(slice.end_s - slice.begin_s, bar.span.hi - bar.span.lo) < 4 * least_s;
+      if (is_short && slice.begin_s - bar.span.hi < least_s) {
         bar.span.hi = std::max(bar.span.hi, slice.end_s);
         return;
       }
@@ -168,11 +170,8 @@ std::size_t most_calls_of_a_rank(const Trace& trace) {
 Gantt sums_plot(const Trace& trace) {
   Gantt chart{.row_label = "rank", .x = {.label = "time", .unit = "s"}};
   std::map<Activity, std::size_t> kinds;
-  std::vector<std::array<double, kActivities>> sums;
-  for (std::size_t r = 0; r < trace.ranks.size(); ++r) {
-    chart.rows.push_back(std::to_string(r));
-    sums.push_back(trace.time_s(r));
-  }
+  const std::vector<std::array<double, kActivities>> sums = trace.times_s();
+  for (std::size_t r = 0; r < sums.size(); ++r) chart.rows.push_back(std::to_string(r));
   for (const Activity activity : kOwnActivities) {
     const auto a = static_cast<std::size_t>(activity);
     if (std::ranges::none_of(sums, [a](const auto& of_rank) { return of_rank[a] > 0; })) continue;
@@ -244,7 +243,8 @@ std::vector<Figure> make_figures(const Trace& trace, const std::string& prefix) 
   if (is_long) {
     TimelinePlot plot(trace, whole, false);
     add("timeline", "Timeline: ", plot.plot(),
-        fmt::format("All {} calls; pauses shorter than a pixel are not drawn.", calls), plot.height_px());
+        fmt::format("All {} calls; what is shorter than a pixel is drawn together.", calls),
+        plot.height_px());
   }
   TimelinePlot plot(trace, is_long ? first : whole, true);
   add("calls", is_long ? "Timeline of the first calls: " : "Timeline: ", plot.plot(),
@@ -261,9 +261,8 @@ std::vector<Figure> make_figures(const Trace& trace, const std::string& prefix) 
 std::vector<std::vector<std::string>> make_table(const Trace& trace) {
   std::vector<std::vector<std::string>> table = {{"rank"}};
   for (const Activity activity : kOwnActivities) table.front().emplace_back(to_string(activity));
-  for (std::size_t r = 0; r < trace.ranks.size(); ++r) {
-    const std::array<double, kActivities> sums = trace.time_s(r);
-    table.push_back({std::to_string(r)});
+  for (const std::array<double, kActivities>& sums : trace.times_s()) {
+    table.push_back({std::to_string(table.size() - 1)});
     for (const Activity activity : kOwnActivities)
       table.back().push_back(time_text(sums[static_cast<std::size_t>(activity)]));
   }
