@@ -176,6 +176,7 @@ ArrivalRecording recording_of(const Json& document) {
     recording.dropped = dropped.get<std::uint64_t>();
   const auto per_call = static_cast<std::size_t>(recording.ranks);
   if (!calls->empty() && per_call == 0) fail("has calls of no ranks");
+  if (calls->empty()) recording.ranks = 0;  // as in the text form
   if (calls->size() * per_call > comm::kMostTraceRows)
     fail("more than " + std::to_string(comm::kMostTraceRows) + " calls times ranks");
   for (const Json& call : *calls) {

@@ -70,6 +70,7 @@ std::string difference(const RunGroup& group, const std::vector<RunGroup>& all) 
     const BenchRun& theirs = *other.runs.front();
     for (const auto& [name, value] : mine.settings) {
       const auto found = theirs.settings.find(name);
+      if (name == "command") continue;  // too long for a title
       if (found == theirs.settings.end() || found->second != value) names.insert(name);
     }
     links_differ = links_differ || !same_link(mine, theirs);
@@ -367,7 +368,7 @@ class FigureMaker {
       spreads.series.push_back(
           distribution(fmt::format("{}, {} calls", row->algorithm, spread_s.size()), spread_s));
     }
-    spreads.x = {.label = "last - first arrival", .unit = "s"};
+    spreads.x = {.label = "last - first arrival", .unit = "s", .range = with_room(greatest_x(spreads))};
     spreads.y = {.label = "share of the calls", .range = Range{0, 1}};
     add("spreads", fmt::format("How far apart the ranks come: distribution, {} ranks", all_.front()->ranks),
         spreads, "");
@@ -391,6 +392,12 @@ class FigureMaker {
     return series;
   }
 
+  static double greatest_x(const LinePlot& plot) {
+    double most = 0;
+    for (const Series& series : plot.series) most = std::max(most, std::ranges::max(series.x));
+    return most;
+  }
+
   /// Of the arrivals as they were, all algorithms together: these have no part in them.
   void imbalances(const Rows& rows, std::int64_t ranks, std::int64_t bytes) {
     LinePlot plot;
@@ -403,6 +410,7 @@ class FigureMaker {
     }
     if (plot.series.empty()) return;
     plot.x = {.label = "imbalance factor: (last - first arrival) / time of one message of a block"};
+    plot.x.range = with_room(greatest_x(plot));
     plot.y = {.label = "share of the calls", .range = Range{0, 1}};
     add("imbalance", "Distribution of the imbalance factor: " + case_text(bytes, ranks), plot, "");
   }
@@ -443,8 +451,12 @@ class FigureMaker {
       combines = true;
     }
     if (!combines) chart.kinds.pop_back();
+    chart.x.range = with_room(std::ranges::max(call.exit_s));
     return chart;
   }
+
+  /// From 0 on, so that what ends last does not end at the frame.
+  static Range with_room(double last) { return {0, 1.02 * last}; }
 
   /// Arrivals and prediction errors of all calls, and what each rank did in one of them.
   void call_by_call(const Rows& rows, std::int64_t ranks, std::int64_t bytes) {
@@ -468,15 +480,20 @@ class FigureMaker {
     if (predicted != told.end()) {
       add("prediction-errors",
           fmt::format("Predicted - actual arrival: {}, by {}", of, (*predicted)->algorithm),
-          over_calls(
+          signed_map(over_calls(
               **predicted, "predicted - actual arrival",
-              [](const Calls& calls, std::size_t i) { return calls.predicted_s[i] - calls.arrival_s[i]; }),
-          "");
+              [](const Calls& calls, std::size_t i) { return calls.predicted_s[i] - calls.arrival_s[i]; })),
+          "Red: came earlier than predicted.");
     }
     for (const BenchRow* row : told) {
       add("call", fmt::format("The call of median run time: {}, by {}", of, row->algorithm),
           median_call(*row), "");
     }
+  }
+
+  static OwnHeatMap signed_map(OwnHeatMap own) {
+    own.map.signed_values = true;
+    return own;
   }
 
   static OwnHeatMap over_calls(const BenchRow& row, const std::string& what,
@@ -489,8 +506,8 @@ class FigureMaker {
         own.values.push_back(static_cast<float>(value(*row.calls, c * ranks + r)));
       }
     }
-    own.map = {.x = {.label = "call"},
-               .y = {.label = "rank"},
+    own.map = {.x = {.label = "call", .whole = true},
+               .y = {.label = "rank", .whole = true},
                .x_edges = {-0.5, static_cast<double>(calls) - 0.5},
                .y_edges = {-0.5, static_cast<double>(ranks) - 0.5},
                .color = {.label = what, .unit = "s"}};
@@ -520,6 +537,7 @@ class FigureMaker {
       chart.marks.push_back({r, predicted});
       chart.mark_name = "predicted arrival";
     }
+    chart.x.range = with_room(*std::ranges::max_element(std::span(calls.exit_s).subspan(first, ranks)));
     return chart;
   }
 

@@ -120,9 +120,14 @@ Picture draw(const Gantt& chart, const PlotStyle& style, Format format) {
   }
   for (const Gantt::Mark& mark : chart.marks) {
     if (!std::isfinite(mark.at)) continue;
+    const double at = frame.x()(mark.at);
     const double middle = frame.y()(static_cast<double>(mark.row));
-    canvas->line({frame.x()(mark.at), middle - row_px / 2}, {frame.x()(mark.at), middle + row_px / 2},
-                 {kMarkColor, kMark_px});
+    if (mark.across) {
+      const Rect place = place_of({mark.row, {mark.at, mark.at}, 0, *mark.across, ""}, frame, row_px);
+      canvas->line({at, place.y}, {at, place.bottom()}, {kMarkColor, 0.6 * kMark_px});
+    } else {
+      canvas->line({at, middle - row_px / 2}, {at, middle + row_px / 2}, {kMarkColor, kMark_px});
+    }
   }
   canvas->end_clip();
   frame.draw(*canvas);

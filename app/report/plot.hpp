@@ -26,6 +26,7 @@ struct Axis {
       {};  ///< of the values passed, e.g. "s", "Hz", "dB"; s, Hz, B, ... get prefixes (ms, kHz) as needed
   Scale scale = Scale::linear;
   std::optional<Range> range = {};  ///< what to show; default: all data with a little room
+  bool whole = false;               ///< only whole numbers are marked (linear axes)
 };
 
 struct PlotStyle {
@@ -51,7 +52,8 @@ struct Picture {
   Layout layout = {};
 };
 
-/// A matrix as colours (viridis), as for spectrograms. Cells without a finite value are grey.
+/// A matrix as colours: viridis, as for spectrograms, or blue and red for below and above zero. Cells without a finite value are
+/// grey.
 struct HeatMap {
   MatrixView values = {};  ///< row r up the y axis, column c along the x axis; `transposed()` costs nothing
   Axis x = {};
@@ -62,6 +64,8 @@ struct HeatMap {
   /// colours); values beyond take the end's colour, which a pointed end of the colour bar tells. Always linear.
   Axis color = {};
   Pooling pooling = Pooling::max;  ///< when there are more cells than pixels
+  bool signed_values =
+      false;  ///< colours show by how much values are above or below zero, whose colour is white
 };
 
 /// One line. Points with NaN or infinity (or not positive on a log axis) are gaps.
@@ -124,6 +128,7 @@ struct Gantt {
   struct Mark {
     std::size_t row = 0;
     double at = 0;
+    std::optional<Range> across = {};  ///< as that of bars; default: from row to row
   };
   struct Link {
     std::size_t from_row = 0;

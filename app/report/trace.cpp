@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "app/io/errors.hpp"
 #include "app/report/canvas.hpp"
@@ -47,6 +48,19 @@ std::string machine_text(const Json& about) {
   return clean_text(text);
 }
 
+/// The part that fits below a picture.
+std::string machine_name(const Json& about) {
+  std::string text;
+  if (!about.contains("machine") || !about.at("machine").is_object()) return text;
+  for (const auto& [name, unit] :
+       {std::pair("host", ""), std::pair("cores", " cores"), std::pair("mpi", "")}) {
+    if (!about.at("machine").contains(name)) continue;
+    const Json& value = about.at("machine").at(name);
+    text += (text.empty() ? "" : ", ") + (value.is_string() ? value.get<std::string>() : value.dump()) + unit;
+  }
+  return clean_text(text.empty() ? text : text + ".");
+}
+
 }  // namespace
 
 std::string_view to_string(Activity activity) {
@@ -62,31 +76,44 @@ std::string_view to_string(Activity activity) {
   return kNames[static_cast<std::size_t>(activity)];
 }
 
-std::vector<std::array<double, kActivities>> Trace::times_s() const {
+std::vector<Stretch> stretches(const std::vector<const TraceSlice*>& slices) {
   struct Change {
     double at_s;
-    std::size_t activity;
-    int by;
+    bool begins;
+    const TraceSlice* slice;
   };
-  std::vector<std::vector<Change>> changes(ranks.size());
+  std::vector<Change> changes;
+  for (const TraceSlice* slice : slices) {
+    changes.push_back({slice->begin_s, true, slice});
+    changes.push_back({slice->end_s, false, slice});
+  }
+  std::ranges::stable_sort(changes, {}, &Change::at_s);
+  std::array<std::vector<const TraceSlice*>, kActivities> open;
+  std::vector<Stretch> result;
+  double since_s = 0;
+  for (const Change& change : changes) {
+    const auto most =
+        std::find_if(open.rbegin(), open.rend(), [](const auto& list) { return !list.empty(); });
+    if (most != open.rend() && change.at_s > since_s) result.push_back({most->back(), since_s, change.at_s});
+    since_s = change.at_s;
+    auto& list = open[static_cast<std::size_t>(change.slice->activity)];
+    if (change.begins)
+      list.push_back(change.slice);
+    else
+      std::erase(list, change.slice);
+  }
+  return result;
+}
+
+std::vector<std::array<double, kActivities>> Trace::times_s() const {
+  std::vector<std::vector<const TraceSlice*>> own(ranks.size());
   for (const TraceSlice& slice : slices) {
-    if (slice.activity >= Activity::background) continue;
-    const auto activity = static_cast<std::size_t>(slice.activity);
-    changes[slice.rank].push_back({slice.begin_s, activity, 1});
-    changes[slice.rank].push_back({slice.end_s, activity, -1});
+    if (slice.activity < Activity::background) own[slice.rank].push_back(&slice);
   }
   std::vector<std::array<double, kActivities>> sums(ranks.size());
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    std::ranges::sort(changes[rank], {}, &Change::at_s);
-    std::array<int, kActivities> open{};
-    double since_s = 0;
-    for (const Change& change : changes[rank]) {
-      const auto most = std::find_if(open.rbegin(), open.rend(), [](int n) { return n > 0; });
-      if (most != open.rend())
-        sums[rank][static_cast<std::size_t>(open.rend() - most) - 1] += change.at_s - since_s;
-      since_s = change.at_s;
-      open[change.activity] += change.by;
-    }
+    for (const Stretch& stretch : stretches(own[rank]))
+      sums[rank][static_cast<std::size_t>(stretch.slice->activity)] += stretch.end_s - stretch.begin_s;
   }
   return sums;
 }
@@ -168,6 +195,7 @@ Trace TraceBuilder::finish(const Json& document, std::string text) && {
   if (trace_.slices.empty()) wrong("is a trace of nothing: no rank did anything");
   trace_.file = path_;
   trace_.machine = machine_text(about);
+  trace_.machine_name = machine_name(about);
   if (about.contains("command") && about.at("command").is_string())
     trace_.command = clean_text(about.at("command").get<std::string>());
   for (const char* name : {"dropped_calls", "dropped_events"}) {

@@ -46,6 +46,16 @@ struct TraceMessage {
   double end_s = 0;    ///< the receiver has seen it
 };
 
+/// A time of a rank, or of a lane of it, in which the same says most.
+struct Stretch {
+  const TraceSlice* slice = nullptr;  ///< that says most; of several, that which began last
+  double begin_s = 0;
+  double end_s = 0;
+};
+
+/// Cuts time into stretches, in their order; not where there is no slice. @param slices  by beginning
+[[nodiscard]] std::vector<Stretch> stretches(const std::vector<const TraceSlice*>& slices);
+
 /// A computation reaches the point from where its end is predicted.
 struct TraceEdge {
   std::size_t rank = 0;
@@ -57,6 +67,7 @@ struct Trace {
   std::string file = {};
   std::string command = {};
   std::string machine = {};             ///< "host h0, cores 2, ..."
+  std::string machine_name = {};        ///< "h0, 2 cores, Open MPI v4.1.4."
   std::vector<std::string> ranks = {};  ///< names; at least one
   std::vector<TraceSlice> slices =
       {};  ///< by beginning; of those that begin together, what contains others first

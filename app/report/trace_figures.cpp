@@ -18,7 +18,7 @@ constexpr double kMuchLonger = 1.5;          // than those: the whole job gets a
 constexpr std::size_t kMostMarks = 400;      // more, of edges, would hide what lies below
 constexpr std::size_t kMostMessages = 2000;  // the same
 constexpr int kMostLanes = 4;                // of calls that go on beside each other
-constexpr double kFinest = 1.0 / 4000;       // of the time shown: less is no pixel
+constexpr std::size_t kCells = 2000;         // of the time shown: less is no pixel
 constexpr int kLane_px = 13;
 constexpr Rgb kMessageColor{0x4d, 0x4d, 0x4d};
 
@@ -61,7 +61,7 @@ class TimelinePlot {
     for (const TraceSlice& slice : trace.slices) {
       if (!shows(slice.begin_s, slice.end_s)) continue;
       lanes_.try_emplace(lane_of(slice), 0);
-      activities_.insert(slice.activity);
+      of_lane_[{slice.rank, lane_of(slice)}].push_back(&slice);
     }
     int next = 0;
     for (auto& [lane, index] : lanes_) index = next++;
@@ -76,53 +76,81 @@ class TimelinePlot {
     chart_ = {.row_label = "rank",
               .x = {.label = "time since the job's first event", .unit = "s", .range = window_}};
     for (std::size_t r = 0; r < trace_.ranks.size(); ++r) chart_.rows.push_back(std::to_string(r));
-    for (const Activity activity : activities_) {
-      kinds_[activity] = chart_.kinds.size();
+    std::map<Activity, std::size_t> kinds;
+    for (const auto& [where, slices] : of_lane_) {
+      for (const TraceSlice* slice : slices) kinds.emplace(slice->activity, 0);
+    }
+    for (auto& [activity, kind] : kinds) {
+      kind = chart_.kinds.size();
       chart_.kinds.push_back(kind_of(activity));
     }
-    for (const TraceSlice& slice : trace_.slices) {
-      if (shows(slice.begin_s, slice.end_s)) add_bar(slice);
+    for (const auto& [where, slices] : of_lane_) {
+      const auto& [rank, lane] = where;
+      std::vector<Stretch> all = stretches(slices);
+      if (all.size() > kCells) all = coarser(all);
+      for (const Stretch& s : all) {
+        chart_.bars.push_back(
+            {rank, {s.begin_s, s.end_s}, kinds.at(s.slice->activity), across(lane), caption(s)});
+      }
     }
-    // What says more lies upon what says less.
-    std::ranges::stable_sort(chart_.bars, {}, &Gantt::Bar::kind);
-    add_edges();
-    if (detailed_) add_messages();
+    if (detailed_) {
+      add_edges();
+      add_messages();
+    }
     return std::move(chart_);
   }
 
  private:
+  using Lane = std::pair<int, int>;
+
   [[nodiscard]] bool shows(double begin_s, double end_s) const {
     return end_s >= window_.lo && begin_s <= window_.hi;
   }
 
-  void add_bar(const TraceSlice& slice) {
-    const auto lane = lane_of(slice);
-    const auto [last, is_first] =
-        last_bar_.try_emplace({slice.rank, slice.activity, lane.second}, chart_.bars.size());
-    if (!is_first) {
-      Gantt::Bar& bar = chart_.bars[last->second];
-      const double least_s = kFinest * (window_.hi - window_.lo);
-      const bool is_short = std::min(slice.end_s - slice.begin_s, bar.span.hi - bar.span.lo) < 4 * least_s;
-      if (is_short && slice.begin_s - bar.span.hi < least_s) {
-        bar.span.hi = std::max(bar.span.hi, slice.end_s);
-        return;
-      }
-      last->second = chart_.bars.size();
-    }
-    // The first lane is on top, and a little white between them.
+  /// The first lane is on top, and there is a little white between them.
+  [[nodiscard]] Range across(const Lane& lane) const {
     const double share = 1.0 / static_cast<double>(lanes_.size());
     const double upper = 1 - share * lanes_.at(lane);
-    const bool named = detailed_ && (is_call(slice) || slice.activity == Activity::other_work);
-    chart_.bars.push_back({slice.rank,
-                           {slice.begin_s, slice.end_s},
-                           kinds_.at(slice.activity),
-                           {upper - share + 0.06 * share, upper},
-                           named ? slice.name : ""});
+    return {upper - (1 - 0.06) * share, upper};
+  }
+
+  [[nodiscard]] std::string caption(const Stretch& stretch) const {
+    const TraceSlice& slice = *stretch.slice;
+    return detailed_ && (is_call(slice) || slice.activity == Activity::other_work) ? slice.name : "";
+  }
+
+  /// More than can be seen: in each of kCells equal times what took most of it.
+  [[nodiscard]] std::vector<Stretch> coarser(const std::vector<Stretch>& fine) const {
+    const double cell_s = (window_.hi - window_.lo) / kCells;
+    std::vector<Stretch> result;
+    for (std::size_t cell = 0, next = 0; cell < kCells; ++cell) {
+      const double begin_s = window_.lo + static_cast<double>(cell) * cell_s;
+      const double end_s = begin_s + cell_s;
+      std::array<double, kActivities> sums{};
+      std::array<const TraceSlice*, kActivities> slices{};
+      while (next < fine.size() && fine[next].end_s <= begin_s) ++next;
+      for (std::size_t i = next; i < fine.size() && fine[i].begin_s < end_s; ++i) {
+        const auto activity = static_cast<std::size_t>(fine[i].slice->activity);
+        sums[activity] += std::min(fine[i].end_s, end_s) - std::max(fine[i].begin_s, begin_s);
+        slices[activity] = fine[i].slice;
+      }
+      const auto most = static_cast<std::size_t>(std::ranges::max_element(sums) - sums.begin());
+      if (sums[most] <= 0) continue;
+      if (!result.empty() && result.back().slice->activity == slices[most]->activity &&
+          begin_s - result.back().end_s < cell_s / 2) {
+        result.back().end_s = end_s;
+      } else {
+        result.push_back({slices[most], begin_s, end_s});
+      }
+    }
+    return result;
   }
 
   void add_edges() {
     for (const TraceEdge& edge : trace_.edges) {
-      if (shows(edge.at_s, edge.at_s)) chart_.marks.push_back({edge.rank, edge.at_s});
+      const Lane lane = {0, 0};
+      if (shows(edge.at_s, edge.at_s) && lanes_.contains(lane))
+        chart_.marks.push_back({edge.rank, edge.at_s, across(lane)});
     }
     if (chart_.marks.size() > kMostMarks) chart_.marks.clear();
     if (!chart_.marks.empty()) chart_.mark_name = "edge";
@@ -140,10 +168,8 @@ class TimelinePlot {
   const Trace& trace_;
   Range window_;
   bool detailed_;
-  std::map<std::pair<int, int>, int> lanes_;  // group and lane within it; the index from the top
-  std::set<Activity> activities_;
-  std::map<Activity, std::size_t> kinds_;
-  std::map<std::tuple<std::size_t, Activity, int>, std::size_t> last_bar_;
+  std::map<Lane, int> lanes_;  // the index from the top
+  std::map<std::pair<std::size_t, Lane>, std::vector<const TraceSlice*>> of_lane_;
   Gantt chart_;
 };
 
@@ -191,11 +217,10 @@ Gantt sums_plot(const Trace& trace) {
   return chart;
 }
 
-/// The command's own words: "transform" of "papfft transform x.npy -o y.npy".
+/// The command's own words: "transform" of "transform x.npy -o y.npy".
 std::string job_of(const Trace& trace) {
-  const std::size_t blank = trace.command.find(' ');
-  const std::string rest = blank == std::string::npos ? "" : trace.command.substr(blank + 1);
-  return rest.empty() ? "a job" : rest.substr(0, rest.find(' '));
+  const std::string word = trace.command.substr(0, trace.command.find(' '));
+  return word.empty() ? "a job" : word;
 }
 
 std::string ranks_text(const Trace& trace) {
@@ -232,7 +257,7 @@ std::vector<Figure> make_figures(const Trace& trace, const std::string& prefix) 
                        int height_px) {
     figures.push_back({.name = fmt::format("{}-{:02}-{}", prefix, figures.size() + 1, name),
                        .title = what + of,
-                       .note = note + missing + " " + trace.machine,
+                       .note = note + missing + " " + trace.machine_name,
                        .plot = std::move(plot),
                        .size = {.width_px = kFigureSize.width_px, .height_px = height_px}});
   };
@@ -242,15 +267,14 @@ std::vector<Figure> make_figures(const Trace& trace, const std::string& prefix) 
   const bool is_long = trace.end_s > kMuchLonger * (first.hi - first.lo);
   if (is_long) {
     TimelinePlot plot(trace, whole, false);
-    add("timeline", "Timeline: ", plot.plot(),
-        fmt::format("All {} calls; what is shorter than a pixel is drawn together.", calls),
-        plot.height_px());
+    add("timeline", "Timeline: ", plot.plot(), fmt::format("All {} calls.", calls), plot.height_px());
   }
   TimelinePlot plot(trace, is_long ? first : whole, true);
   add("calls", is_long ? "Timeline of the first calls: " : "Timeline: ", plot.plot(),
       is_long ? fmt::format("The first {} of {} calls: {} of {}.", std::min(calls, kDetailedCalls), calls,
                             time_text(first.hi - first.lo), time_text(trace.end_s))
-              : fmt::format("All {} calls.", calls),
+      : calls == 0 ? "No collective call."
+                   : fmt::format("All {} calls.", calls),
       plot.height_px());
   add("sums", "What each rank did in all: ", sums_plot(trace),
       "What is missing to the right end: nothing is known of it.",
