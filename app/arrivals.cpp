@@ -68,8 +68,8 @@ void ComputeWatch::compute_ends() {
   if (recorder_ != nullptr) recorder_->computed(begin_, std::chrono::steady_clock::now());
 }
 
-void ComputeWatch::phase_ends(const char* name, std::chrono::steady_clock::time_point begin) noexcept {
-  if (recorder_ != nullptr) recorder_->span(name, begin, std::chrono::steady_clock::now());
+void ComputeWatch::phase_lasted(const char* name, TimePoint begin, TimePoint end) noexcept {
+  if (recorder_ != nullptr) recorder_->span(name, begin, end);
 }
 
 ArrivalAware::ArrivalAware(Job& job, const JobOptions& options, std::uint64_t vectors,

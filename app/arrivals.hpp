@@ -34,7 +34,7 @@ class ComputeWatch : public fft::ParallelObserver {
   void compute_reaches(double fraction) override;
   void compute_ends() override;
   void gather_ends() override {}
-  void phase_ends(const char* name, std::chrono::steady_clock::time_point begin) noexcept override;
+  void phase_lasted(const char* name, TimePoint begin, TimePoint end) noexcept override;
 
   /// For computations that do not know observers. Valid as long as this object.
   [[nodiscard]] fft::Progress progress() {

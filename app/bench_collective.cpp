@@ -106,7 +106,7 @@ struct Settings {
       add(name);
     }
     for (const std::string& text : o.bytes) bytes.push_back(report::parse_byte_count(text));
-    for (const std::string& text : o.delays) patterns.push_back(comm::ArrivalPattern::parse(text, o.seed));
+    for (const std::string& text : o.delays) patterns.push_back(parse_arrivals(text, o.seed));
   }
 };
 
@@ -361,6 +361,7 @@ struct Row {
   Case size;
   std::vector<double> run;
   std::vector<double> elapsed;
+  std::vector<double> after_last;  ///< from the last arrival to the last exit
   std::vector<double> bound;
   std::vector<double> efficiency;
   std::vector<double> imbalance;
@@ -555,6 +556,7 @@ class CollectiveBench {
     const double bound = milliseconds(bound_ns(row.size, arrival_ns));
     row.run.push_back(run);
     row.elapsed.push_back(comm::elapsed_ns(arrival_ns, exit_ns) * 1e-6);
+    row.after_last.push_back(milliseconds(std::ranges::max(exit_ns) - std::ranges::max(arrival_ns)));
     row.bound.push_back(bound);
     row.efficiency.push_back(bound / run);
     row.imbalance.push_back(comm::imbalance_factor(
@@ -600,11 +602,13 @@ class CollectiveBench {
                                    {"run_ms", to_json(summarize(row.run))},
                                    {"run_samples_ms", row.run},
                                    {"elapsed_ms", to_json(summarize(row.elapsed))},
+                                   {"after_last_ms", to_json(summarize(row.after_last))},
                                    {"first_ms", row.first},
                                    {"bound_ms", report::median(row.bound)},
                                    {"efficiency", report::median(row.efficiency)},
                                    {"correct", row.correct},
                                    {"imbalance_factor", report::median(row.imbalance)},
+                                   {"imbalance_samples", row.imbalance},
                                    {"prediction_error_ms", nullptr},
                                    {"planned", row.planned},
                                    {"begun_early", row.begun_early},

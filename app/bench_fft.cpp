@@ -389,13 +389,17 @@ class FftBench {
     const int bytes = static_cast<int>(transform.block_length() * sizeof(Complex));
     repeat(comm, row, watch, count, [&] {
       if (job_.is_root()) transform.split(in_.data(), transform.blocks_of(whole.data()));
+      const auto scatter_begin = Clock::now();
       comm::check_mpi(
           MPI_Scatter(whole.data(), bytes, MPI_BYTE, block.data(), bytes, MPI_BYTE, 0, comm.get()),
           "MPI_Scatter");
+      watch.phase_ends("MPI_Scatter", scatter_begin);
       transform.compute(block.data(), block.data(), &watch);
+      const auto gather_begin = Clock::now();
       comm::check_mpi(MPI_Gather(block.data(), bytes, MPI_BYTE, whole.data(), bytes, MPI_BYTE, 0, comm.get()),
                       "MPI_Gather");
       watch.gather_ends();
+      watch.phase_ends("MPI_Gather", gather_begin);
       if (job_.is_root()) {
         transform.assemble(transform.template blocks_of<const Complex*>(whole.data()), out_.data());
       }

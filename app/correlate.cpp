@@ -22,18 +22,11 @@ struct CorrelateOptions : WelchOptions {
 template <typename T>
 class CorrelateJob {
  public:
-  CorrelateJob(Job& job, const CorrelateOptions& options)
-      : job_(job), options_(options), run_(job, options, true) {}
+  CorrelateJob(Job& job, const CorrelateOptions& options) : options_(options), run_(job, options, true) {}
 
   void run() {
     run_.compute();
-    job_.at_root([&] {
-      describe();
-      timed(run_.report(), "write", [&] {
-        for (const std::string& path : options_.io.out) write_as(path);
-      });
-      run_.report().deliver(options_.job);
-    });
+    run_.deliver([&] { describe(); }, [&](const std::string& path) { write_as(path); });
     run_.end();
   }
 
@@ -76,7 +69,6 @@ class CorrelateJob {
     run_.draw(path, levels, names, phase ? report::Axis{.label = "Phase", .unit = "degrees"} : magnitude);
   }
 
-  Job& job_;
   const CorrelateOptions& options_;
   WelchRun<T> run_;
 };

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "app/io/recording_file.hpp"
 #include "comm/exec/wait.hpp"
 #include "comm/select/select.hpp"
 
@@ -16,6 +17,10 @@ namespace papfft::app {
 
 namespace {
 constexpr const char* kGroup = "Job";
+}
+
+comm::ArrivalPattern parse_arrivals(const std::string& spec, std::uint64_t seed) {
+  return comm::ArrivalPattern::parse(spec, seed, &io::parse_trace);
 }
 
 CLI::Option* add_edge_option(CLI::App& app, double& edge) {
@@ -61,13 +66,13 @@ void JobOptions::declare(CLI::App& app) {
 void JobOptions::declare_recording(CLI::App& app) {
   app.add_option(
          "--record", record,
-         "write when each rank came to each collective call to this file, .csv (which --delay trace:FILE "
-         "replays) or .json; may be given for each (papfft record --help)")
+         "write when each rank came to each collective call to this file, .csv or .json (--delay trace:FILE "
+         "replays either); may be given for each (papfft record --help)")
       ->allow_extra_args(false)
       ->group(kGroup);
   app.add_option("--timeline", timeline,
                  "write what each rank did when, waits and messages included, to this .json file, which "
-                 "ui.perfetto.dev and chrome://tracing show")
+                 "papfft report, ui.perfetto.dev and chrome://tracing show")
       ->group(kGroup);
 }
 

@@ -12,6 +12,9 @@
 
 namespace papfft::app {
 
+/// comm::ArrivalPattern::parse(), and traces may be JSON too.
+[[nodiscard]] comm::ArrivalPattern parse_arrivals(const std::string& spec, std::uint64_t seed);
+
 /// Imbalance on purpose, and when the ranks tell how far they are: for jobs and benchmarks alike.
 struct ArrivalOptions {
   std::string delay = "none";
@@ -20,7 +23,7 @@ struct ArrivalOptions {
 
   void declare(CLI::App& app);
   /// @throws std::invalid_argument  listing the known patterns
-  [[nodiscard]] comm::ArrivalPattern pattern() const { return comm::ArrivalPattern::parse(delay, seed); }
+  [[nodiscard]] comm::ArrivalPattern pattern() const { return parse_arrivals(delay, seed); }
   [[nodiscard]] bool delays() const { return delay != "none"; }
 };
 

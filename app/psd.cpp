@@ -14,17 +14,12 @@ namespace {
 template <typename T>
 class PsdJob {
  public:
-  PsdJob(Job& job, const WelchOptions& options) : job_(job), options_(options), run_(job, options, false) {}
+  PsdJob(Job& job, const WelchOptions& options) : options_(options), run_(job, options, false) {}
 
   void run() {
     run_.compute();
-    job_.at_root([&] {
-      run_.describe("psd", "power spectrum");
-      timed(run_.report(), "write", [&] {
-        for (const std::string& path : options_.io.out) write_as(path);
-      });
-      run_.report().deliver(options_.job);
-    });
+    run_.deliver([&] { run_.describe("psd", "power spectrum"); },
+                 [&](const std::string& path) { write_as(path); });
     run_.end();
   }
 
@@ -44,7 +39,6 @@ class PsdJob {
                .unit = density && run_.knows_rate() ? "dB re 1/Hz" : "dB"});
   }
 
-  Job& job_;
   const WelchOptions& options_;
   WelchRun<T> run_;
 };

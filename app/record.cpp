@@ -10,6 +10,7 @@
 #include "app/bench_common.hpp"
 #include "app/command.hpp"
 #include "app/exit_code.hpp"
+#include "app/io/recording_file.hpp"
 #include "app/report/byte_count.hpp"
 #include "app/report/text_table.hpp"
 #include "comm/predict/pure/arrival_trace.hpp"
@@ -70,7 +71,7 @@ std::string summary(const comm::ArrivalRecording& recording) {
 
 void show(const std::string& file) {
   std::ifstream in(file);
-  const comm::ArrivalRecording recording = comm::read_recording(in);
+  const comm::ArrivalRecording recording = io::read_recording(in);
   if (recording.calls.empty()) {
     fmt::print("the job made no collective call\n");
     return;
@@ -91,9 +92,8 @@ int run_record(const RecordOptions& options, std::vector<std::string> job) {
   for (const std::string& file : options.out) at = job.insert(at, {"--record", file});
   const int code = run_words(job);
   if (launched_rank() != 0 || options.quiet || (code != kOk && code != kStopped)) return code;
-  const auto csv =
-      std::ranges::find_if(options.out, [](const auto& file) { return !file.ends_with(".json"); });
-  if (csv != options.out.end() && *csv != "-") show(*csv);
+  const auto file = std::ranges::find_if(options.out, [](const auto& name) { return name != "-"; });
+  if (file != options.out.end()) show(*file);
   return code;
 }
 
@@ -105,7 +105,7 @@ void add_record(CLI::App& app, Action& action) {
       app.add_subcommand("record", "run a job and record when its ranks come to collective calls");
   command
       ->add_option("-o,--output", options->out,
-                   "where to: .csv, which --delay trace:FILE replays, or .json; may be given for each")
+                   "where to: .csv or .json; --delay trace:FILE replays either; may be given for each")
       ->required()
       ->allow_extra_args(false);
   command->add_flag("-q,--quiet", options->quiet, "print no summary");

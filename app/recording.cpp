@@ -10,6 +10,7 @@
 
 #include "app/bench_common.hpp"
 #include "app/command.hpp"
+#include "app/io/recording_file.hpp"
 #include "app/stop_request.hpp"
 #include "app/timeline.hpp"
 #include "app/version.hpp"
@@ -24,8 +25,6 @@ namespace {
 constexpr std::size_t kMostEvents = std::size_t{1} << 20;
 
 using comm::ArrivalRecording;
-using comm::RecordedArrival;
-using comm::RecordedCall;
 
 constexpr const char* kUnits =
     "times in ns; arrival_ns, predicted_ns (empty: not predicted) and exit_ns since the first arrival, on "
@@ -45,29 +44,10 @@ std::string csv(const ArrivalRecording& recording, const nlohmann::ordered_json&
 }
 
 nlohmann::ordered_json json(const ArrivalRecording& recording, const nlohmann::ordered_json& machine) {
-  nlohmann::ordered_json calls = nlohmann::ordered_json::array();
-  for (const RecordedCall& call : recording.calls) {
-    nlohmann::ordered_json entry = {{"operation", comm::to_string(call.operation)},
-                                    {"algorithm", call.algorithm},
-                                    {"root", call.root},
-                                    {"bytes", call.bytes}};
-    for (const RecordedArrival& a : call.ranks) {
-      entry["compute_ns"].push_back(a.compute_ns);
-      entry["arrival_ns"].push_back(a.arrival_ns);
-      entry["predicted_ns"].push_back(a.predicted_ns ? nlohmann::ordered_json(*a.predicted_ns)
-                                                     : nlohmann::ordered_json());
-      entry["exit_ns"].push_back(a.exit_ns);
-    }
-    calls.push_back(std::move(entry));
-  }
-  return {{"papfft", kVersion},
-          {"arrivals", comm::kRecordingVersion},
-          {"command", command_line()},
-          {"machine", machine},
-          {"units", kUnits},
-          {"ranks", recording.ranks},
-          {"dropped_calls", recording.dropped},
-          {"calls", std::move(calls)}};
+  nlohmann::ordered_json document = {
+      {"papfft", kVersion}, {"command", command_line()}, {"machine", machine}, {"units", kUnits}};
+  document.update(io::to_json(recording));
+  return document;
 }
 
 void write(const std::string& path, const ArrivalRecording& recording, Job& job) {

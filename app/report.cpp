@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// papfft report: one page from the JSON files of the benchmarks.
+// papfft report: one page from the JSON files of benchmarks and jobs.
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <variant>
 
 #include "app/bench_common.hpp"
 #include "app/command.hpp"
@@ -11,8 +12,10 @@
 #include "app/report/bench_figures.hpp"
 #include "app/report/bench_run.hpp"
 #include "app/report/compare.hpp"
+#include "app/report/input.hpp"
 #include "app/report/page.hpp"
 #include "app/report/text_table.hpp"
+#include "app/report/trace_figures.hpp"
 #include "app/version.hpp"
 
 namespace papfft::app {
@@ -35,13 +38,9 @@ void make_folder(const std::string& path) {
   if (error) throw io::OutputError(path, error.message());
 }
 
-void add_group(report::Page& page, const report::RunGroup& group, const std::string& prefix,
-               const std::string& figures_folder) {
-  page.heading(group.title(), prefix);
-  std::string files;
-  for (const report::BenchRun* run : group.runs) files += (files.empty() ? "" : ", ") + run->file;
-  page.paragraph(fmt::format("{} From {}.", group.conditions(), files));
-  for (const report::Figure& figure : make_figures(group, prefix)) {
+void add_figures(report::Page& page, const std::vector<report::Figure>& figures,
+                 const std::string& figures_folder) {
+  for (const report::Figure& figure : figures) {
     page.figure(
         figure.name,
         figure.subtitle.empty() ? figure.title : fmt::format("{} [{}]", figure.title, figure.subtitle),
@@ -50,7 +49,47 @@ void add_group(report::Page& page, const report::RunGroup& group, const std::str
     write_text(figures_folder + "/" + figure.name + ".svg", draw(figure, report::Format::svg).bytes);
     write_text(figures_folder + "/" + figure.name + ".png", draw(figure, report::Format::png).bytes);
   }
+}
+
+void add_group(report::Page& page, const report::RunGroup& group, const std::string& prefix,
+               const std::string& figures_folder) {
+  page.heading(group.title(), prefix);
+  std::string files;
+  for (const report::BenchRun* run : group.runs) files += (files.empty() ? "" : ", ") + run->file;
+  page.paragraph(fmt::format("{} From {}.", group.conditions(), files));
+  add_figures(page, make_figures(group, prefix), figures_folder);
   page.table(make_table(group), "All figures of this section as a table");
+}
+
+void add_trace(report::Page& page, const report::Trace& trace, const std::string& prefix,
+               const std::string& figures_folder) {
+  page.heading(title_of(trace), prefix);
+  page.paragraph(fmt::format("{} From {}.", conditions_of(trace), trace.file));
+  add_figures(page, make_figures(trace, prefix), figures_folder);
+  page.table(make_table(trace), "For how long each rank did what, as a table");
+}
+
+/// What there is to show, in the order of the files but the timelines last.
+struct Inputs {
+  std::vector<report::BenchRun> runs;
+  std::vector<report::Trace> traces;
+
+  explicit Inputs(const std::vector<std::string>& files) {
+    for (const std::string& file : files) {
+      std::variant<report::BenchRun, report::Trace> input = report::read_input(file);
+      if (std::holds_alternative<report::Trace>(input))
+        traces.push_back(std::get<report::Trace>(std::move(input)));
+      else
+        runs.push_back(std::get<report::BenchRun>(std::move(input)));
+    }
+  }
+};
+
+void embed(report::Page& page, const std::string& file, const std::string& json) {
+  constexpr std::size_t kMost = std::size_t{1} << 24;
+  if (json.size() <= kMost) return page.data(file, json);
+  page.paragraph(
+      fmt::format("The data of {} are not in this page: it is too long ({} MiB).", file, json.size() >> 20U));
 }
 
 void add_comparison(report::Page& page, const ReportOptions& options,
@@ -101,18 +140,24 @@ int run_report(const ReportOptions& options) {
   if (options.compares && options.files.size() != 2)
     throw UsageError("report --compare: takes exactly two files");
   check_outputs({options.out});
-  std::vector<report::BenchRun> runs;
-  for (const std::string& file : options.files) runs.push_back(report::read_bench_run(file));
+  const Inputs inputs(options.files);
+  if (options.compares && !inputs.traces.empty()) {
+    throw UsageError(inputs.traces.front().file +
+                     " is a timeline; what would work: --compare of two files of 'papfft bench ... --json'");
+  }
   report::Page page(options.title);
-  if (options.compares) add_comparison(page, options, runs);
+  if (options.compares) add_comparison(page, options, inputs.runs);
   if (options.out.empty() && options.figures.empty()) return kOk;
   if (!options.figures.empty()) make_folder(options.figures);
   std::size_t number = 0;
-  for (const report::RunGroup& group : report::group_runs(runs)) {
+  for (const report::RunGroup& group : report::group_runs(inputs.runs)) {
     add_group(page, group, fmt::format("{:02}-{}", ++number, to_string(group.kind)), options.figures);
   }
+  for (const report::Trace& trace : inputs.traces)
+    add_trace(page, trace, fmt::format("{:02}-timeline", ++number), options.figures);
   page.paragraph(fmt::format("Made by papfft {}.", kVersion));
-  for (const report::BenchRun& run : runs) page.data(run.file, run.json);
+  for (const report::BenchRun& run : inputs.runs) embed(page, run.file, run.json);
+  for (const report::Trace& trace : inputs.traces) embed(page, trace.file, trace.json);
   write_text(options.out, options.out.empty() ? "" : page.finish());
   return kOk;
 }
@@ -121,11 +166,13 @@ int run_report(const ReportOptions& options) {
 
 void add_report(CLI::App& app, Action& action) {
   const auto options = std::make_shared<ReportOptions>();
-  CLI::App* command =
-      app.add_subcommand("report", "make one page of figures from the JSON files of measurements");
+  CLI::App* command = app.add_subcommand(
+      "report", "make one page of figures from the JSON files of measurements and timelines");
   command
-      ->add_option("files", options->files,
-                   "what 'papfft bench ... --json' and 'papfft simulate --json' wrote")
+      ->add_option(
+          "files", options->files,
+          "what 'papfft bench ... --json', 'papfft simulate --json', 'papfft record -o FILE.json' and "
+          "--timeline wrote")
       ->required();
   command->add_option("-o,--output", options->out, "the page, one .html file that needs nothing else");
   command->add_option("--figures", options->figures,
@@ -140,13 +187,20 @@ void add_report(CLI::App& app, Action& action) {
       "Examples:\n"
       "  papfft report gather.json scatter.json -o report.html\n"
       "  papfft report sweep-4.json sweep-8.json sweep-16.json -o report.html --figures pictures\n"
+      "  mpirun -n 4 papfft transform x.npy -o y.npy --timeline t.json && papfft report t.json -o t.html\n"
+      "  papfft simulate --algorithms papbi --bytes 2M --arrivals uniform:20ms --messages --json s.json && "
+      "papfft "
+      "report s.json -o s.html\n"
       "  papfft report --compare before.json after.json\n"
       "  papfft report --compare openmpi.json mpich.json --despite-settings\n"
       "Measurements with different settings, on different machines or links, or of the same situation twice, "
       "get "
       "figures of their own, whose titles say in what they differ. Sizes, ranks, delays and algorithms may "
       "differ: "
-      "files that vary sizes and ranks together give a map of the best algorithm.\n"
+      "files that vary sizes and ranks together give a map of the best algorithm. What a file is, its "
+      "content tells. "
+      "Of a timeline there is a picture of the whole job and one of its first calls, with their messages; "
+      "ui.perfetto.dev shows any part of it.\n"
       "Exit codes: 0 ok, 64 usage, 65 bad data, 73 cannot write.");
   command->callback([&action, options] { action = [options] { return run_report(*options); }; });
 }

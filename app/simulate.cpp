@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <random>
+#include <set>
+#include <utility>
 
 #include "app/bench_common.hpp"
 #include "app/command.hpp"
@@ -57,6 +60,7 @@ struct SimulateOptions {
   int most_segments = 1024;
   std::string platform;
   std::string network = "plain";
+  bool messages = false;
   std::string json;
   std::string csv;
   bool quiet = false;
@@ -138,7 +142,7 @@ struct Settings {
       segments.push_back(static_cast<int>(std::min<std::uint64_t>(report::parse_byte_count(text), 1 << 20)));
       if (segments.back() == 0) throw UsageError("--segments: at least 1, or best, or auto");
     }
-    for (const std::string& text : o.arrivals) patterns.push_back(comm::ArrivalPattern::parse(text, o.seed));
+    for (const std::string& text : o.arrivals) patterns.push_back(parse_arrivals(text, o.seed));
     const auto combining = [&] {
       if (o.combining == "overlapped") return comm::Combining::overlapped;
       return o.combining == "exclusive" ? comm::Combining::exclusive : comm::Combining::in_message;
@@ -165,9 +169,11 @@ struct Row {
   std::uint64_t bytes = 0;
   std::string pattern;
   int segments = 0;
-  std::vector<double> run_ns = {};      // per iteration
-  std::vector<double> elapsed_ns = {};  // means over the ranks
-  double over_best = 1;                 // mean run time / that of the best algorithm here
+  std::vector<double> run_ns = {};         // per iteration
+  std::vector<double> elapsed_ns = {};     // means over the ranks
+  std::vector<double> after_last_ns = {};  // last exit - last arrival; where known
+  nlohmann::ordered_json messages = {};    // of the first call, if wanted
+  double over_best = 1;                    // mean run time / that of the best algorithm here
 
   [[nodiscard]] double mean_run_ns() const { return mean(run_ns); }
   static double mean(const std::vector<double>& v) {
@@ -217,6 +223,61 @@ class Plan {
   std::optional<comm::Schedule> whole_;
   comm::RankSchedule one_;
 };
+
+double ns_of(Ticks ticks) { return static_cast<double>(ticks) / static_cast<double>(kTicksPerNs); }
+
+/// A call's messages, a list for each of their properties, and when the ranks came and left; in ns from the first arrival.
+/// @throws UsageError  they are too many to be looked at
+nlohmann::ordered_json messages_json(const comm::Schedule& schedule, const comm::Simulation& result,
+                                     std::span<const std::int64_t> slot_bytes,
+                                     std::span<const Ticks> arrivals) {
+  using Json = nlohmann::ordered_json;
+  constexpr std::size_t kMost = 20000;
+  const Ticks first = std::ranges::min(arrivals);
+  const auto ns = [&](Ticks at) { return ns_of(at - first); };
+  std::set<std::pair<comm::Rank, int>> critical;
+  for (const comm::OpRef& ref : result.critical_path) critical.emplace(ref.rank, ref.op);
+  // The k-th send to a rank meets the k-th receive there.
+  std::map<std::pair<comm::Rank, comm::Rank>, std::vector<int>> receives;
+  for (comm::Rank r = 0; r < schedule.shape.ranks; ++r) {
+    const comm::Program& program = schedule.programs[static_cast<std::size_t>(r)];
+    for (int i = 0; i < program.size(); ++i) {
+      if (comm::is_receive(program[i].kind)) receives[{program[i].peer, r}].push_back(i);
+    }
+  }
+  Json json = {{"from", Json::array()},     {"to", Json::array()},         {"bytes", Json::array()},
+               {"begin_ns", Json::array()}, {"end_ns", Json::array()},     {"combined_ns", Json::array()},
+               {"critical", Json::array()}, {"arrival_ns", Json::array()}, {"exit_ns", Json::array()}};
+  std::map<std::pair<comm::Rank, comm::Rank>, std::size_t> sent;
+  for (comm::Rank r = 0; r < schedule.shape.ranks; ++r) {
+    const comm::Program& program = schedule.programs[static_cast<std::size_t>(r)];
+    for (int i = 0; i < program.size(); ++i) {
+      const comm::Op& op = program[i];
+      if (op.kind != comm::OpKind::send) continue;
+      if (json["from"].size() == kMost) {
+        throw UsageError(
+            fmt::format("--messages: more than {} in one call; what would work: fewer --ranks or "
+                        "--segments",
+                        kMost));
+      }
+      std::int64_t bytes = 0;
+      for (int slot = op.blocks.first; slot < op.blocks.last; ++slot)
+        bytes += slot_bytes[static_cast<std::size_t>(slot)];
+      const int receive = receives.at({r, op.peer})[sent[{r, op.peer}]++];
+      const comm::OpTimes& times = result.at(r, i);
+      json["from"].push_back(r);
+      json["to"].push_back(op.peer);
+      json["bytes"].push_back(bytes);
+      json["begin_ns"].push_back(ns(times.start));
+      json["end_ns"].push_back(ns(times.end));
+      json["combined_ns"].push_back(ns(std::max(times.end, result.at(op.peer, receive).end)));
+      json["critical"].push_back(critical.contains({r, i}) ? 1 : 0);
+    }
+    json["arrival_ns"].push_back(ns(arrivals[static_cast<std::size_t>(r)]));
+    json["exit_ns"].push_back(ns(result.exit[static_cast<std::size_t>(r)]));
+  }
+  return json;
+}
 
 class Simulation {
  public:
@@ -294,11 +355,10 @@ class Simulation {
   }
 
   [[nodiscard]] int chosen_segments(const comm::Algorithm& algorithm, int ranks, std::uint64_t bytes) const {
-    const auto ns = [](Ticks ticks) { return static_cast<double>(ticks) / static_cast<double>(kTicksPerNs); };
     comm::Options options;
-    options.link = {.alpha_ns = ns(settings_.machine.alpha),
-                    .beta_ns_per_byte = ns(settings_.machine.beta),
-                    .gamma_ns_per_byte = ns(settings_.machine.gamma)};
+    options.link = {.alpha_ns = ns_of(settings_.machine.alpha),
+                    .beta_ns_per_byte = ns_of(settings_.machine.beta),
+                    .gamma_ns_per_byte = ns_of(settings_.machine.gamma)};
     return comm::select_segments(algorithm, ranks, block_bytes(ranks, bytes), options);
   }
 
@@ -474,8 +534,12 @@ class Simulation {
       const comm::Simulation result = comm::simulate(
           plan->shape(), [&](comm::Rank r) -> const comm::Program& { return plan->program(r); }, slot_bytes,
           arrivals, machine, conduct);
-      row.run_ns.push_back(static_cast<double>(result.run_time) / static_cast<double>(kTicksPerNs));
+      row.run_ns.push_back(ns_of(result.run_time));
       row.elapsed_ns.push_back(result.elapsed_mean() / static_cast<double>(kTicksPerNs));
+      row.after_last_ns.push_back(ns_of(std::ranges::max(result.exit) - std::ranges::max(arrivals)));
+      if (options_.messages && iteration == 0) {
+        row.messages = messages_json(plan->whole(), result, slot_bytes, arrivals);
+      }
     }
     row.segments = plan->shape().segments;
     return row;
@@ -542,6 +606,12 @@ nlohmann::ordered_json document(const SimulateOptions& options, const Settings& 
                     {"run_ns", {{"mean", row.mean_run_ns()}, {"min", least}, {"max", most}}},
                     {"elapsed_ns", Row::mean(row.elapsed_ns)},
                     {"over_best", row.over_best}});
+    if (!row.after_last_ns.empty()) {
+      const auto [soonest, latest] = std::ranges::minmax(row.after_last_ns);
+      list.back()["after_last_ns"] = {
+          {"mean", Row::mean(row.after_last_ns)}, {"min", soonest}, {"max", latest}};
+    }
+    if (!row.messages.is_null()) list.back()["messages"] = row.messages;
   }
   nlohmann::ordered_json all = {{"op", options.operation},
                                 {"root", options.root},
@@ -654,7 +724,14 @@ void add_simulate(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"plain", "tcp"}))
       ->needs(platform)
       ->capture_default_str();
-  command->add_option("--json", options->json, "write the rows as JSON to this file");
+  CLI::Option* json = command->add_option("--json", options->json, "write the rows as JSON to this file");
+  command
+      ->add_flag("--messages", options->messages,
+                 "write the messages of each row's first call into the JSON too: papfft report then draws "
+                 "them, with "
+                 "the critical path")
+      ->needs(json)
+      ->excludes(platform);
   command->add_option("--csv", options->csv, "write the rows as CSV to this file");
   command->add_flag("--quiet", options->quiet, "print no table");
   command->footer(
@@ -665,6 +742,9 @@ void add_simulate(CLI::App& app, Action& action) {
       "  papfft simulate --algorithms papbi,bpapbi --ranks 16 --bytes 2M --arrivals root-late:20ms\n"
       "  papfft simulate --algorithms papbi,bi-greedy --ranks 8 --bytes 2M --arrivals uniform:20ms "
       "--prediction-error 1ms\n"
+      "  papfft simulate --algorithms papbi --ranks 8 --bytes 2M --segments 16 --arrivals uniform:5ms "
+      "--messages --json "
+      "s.json && papfft report s.json -o s.html\n"
       "  papfft simulate --algorithms bnom,chain,binary,uni-greedy --ranks 64 --bytes 16,64,512,4K --ports "
       "uni "
       "--combining exclusive --alpha 10ns --beta 1 --gamma 0\n"

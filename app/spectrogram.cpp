@@ -239,26 +239,35 @@ class SpectrogramJob {
       return Feed::task;
     };
     ArrivalAware arrivals(job_, options_.job, 0);
+    fft::Pauses idle(&arrivals.watch());
     comm::Farm farm(job_.comm(), span * sizeof(Sample), share * bins_ * sizeof(T));
     (void)farm.run(
         [&](std::span<std::byte> room) {
-          return comm::Farm::Task{fill(room), room};
+          const auto begin = std::chrono::steady_clock::now();
+          const Feed feed = fill(room);
+          if (feed == Feed::task) idle.interrupted("read", begin);
+          return comm::Farm::Task{feed, room};
         },
         [&](std::span<const std::byte> task, std::span<std::byte> result, const comm::Farm::MoveOn&) {
           const auto start = std::chrono::steady_clock::now();
+          idle.end();
           arrivals.watch().compute_begins();
           spectrogram.process(std::span(reinterpret_cast<const Sample*>(task.data()), span), share,
                               reinterpret_cast<T*>(result.data()));
           arrivals.watch().compute_ends();
+          idle.begin();
           compute_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         },
         [&](std::span<const std::byte> result) {
+          const auto begin = std::chrono::steady_clock::now();
           for (std::size_t f = 0; f < counts.front(); ++f) {
             files->write(reinterpret_cast<const T*>(result.data()) + f * bins_);
           }
           plan_.frames += counts.front();
           counts.pop_front();
+          idle.interrupted("write", begin);
         });
+    idle.end();
     report_.phases_s.emplace_back("compute", compute_s_);
     compute_phase_ = report_.phases_s.size() - 1;
     job_.at_root([&] {

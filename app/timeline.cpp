@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -35,6 +36,7 @@ struct Slice {
   std::string name;
   const char* category = "";
   nlohmann::ordered_json arguments = {};
+  std::optional<std::size_t> event = {};  ///< of messages: which of the rank's events
 };
 
 /// Writes in pieces, so that a long job's file is not put together in memory.
@@ -57,6 +59,14 @@ class EventWriter {
     begin(rank, thread);
     text_ += fmt::format(R"("ph":"i","s":"t","cat":"compute","name":{},"ts":{})", nlohmann::json(name).dump(),
                          microseconds(at_ns - zero_ns_));
+    end({});
+  }
+
+  /// One end of an arrow: it points from and to the slices of these threads that are under way then.
+  void flow(bool arrives, std::size_t id, int rank, int thread, const char* category, std::int64_t at_ns) {
+    begin(rank, thread);
+    text_ += fmt::format(R"({},"id":{},"name":"message","cat":"{}","ts":{})",
+                         arrives ? R"("ph":"f","bp":"e")" : R"("ph":"s")", id, category, microseconds(at_ns - zero_ns_));
     end({});
   }
 
@@ -123,7 +133,7 @@ std::vector<std::vector<Slice>> call_slices(const comm::Timeline& timeline, std:
       Slice slice{call.started ? kStarted : kCalls,
                   {a.arrival_ns, a.exit_ns},
                   name,
-                  "call",
+                  call.started ? "started" : "call",
                   {{"root", call.root}, {"bytes", call.bytes}}};
       if (a.predicted_ns) {
         slice.arguments["predicted_minus_true_us"] =
@@ -149,7 +159,8 @@ std::vector<std::vector<Slice>> call_slices(const comm::Timeline& timeline, std:
 }
 
 void add_events(std::vector<Slice>& slices, const std::vector<TimelineEvent>& events) {
-  for (const TimelineEvent& event : events) {
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const TimelineEvent& event = events[i];
     const comm::Interval time{event.begin_ns, event.end_ns};
     const bool sent = event.kind == TimelineEvent::Kind::send;
     if (event.kind == TimelineEvent::Kind::span) {
@@ -159,13 +170,16 @@ void add_events(std::vector<Slice>& slices, const std::vector<TimelineEvent>& ev
                         time,
                         fmt::format("{} {}", sent ? "to" : "from", event.peer),
                         event.early ? "background" : "message",
-                        {{"peer", event.peer}, {"bytes", event.bytes}, {"early", event.early}}});
+                        {{"peer", event.peer}, {"bytes", event.bytes}, {"early", event.early}},
+                        i});
     }
   }
 }
 
-void write_rank(EventWriter& out, int rank, std::vector<Slice> slices,
-                const std::vector<TimelineEvent>& events) {
+/// @return the thread of each event that is a message
+std::vector<int> write_rank(EventWriter& out, int rank, std::vector<Slice> slices,
+                            const std::vector<TimelineEvent>& events) {
+  std::vector<int> thread_of(events.size());
   // What contains others comes first.
   std::ranges::stable_sort(
       slices, {}, [](const Slice& s) { return std::tuple(s.group, s.time.begin_ns, -s.time.end_ns); });
@@ -183,7 +197,9 @@ void write_rank(EventWriter& out, int rank, std::vector<Slice> slices,
       const int thread = group * kThreadsPerGroup + lane;
       threads.try_emplace(
           thread, lane == 0 ? kGroupNames[group] : fmt::format("{} {}", kGroupNames[group], lane + 1));
-      out.slice(rank, thread, from[static_cast<std::ptrdiff_t>(i)]);
+      const Slice& slice = from[static_cast<std::ptrdiff_t>(i)];
+      out.slice(rank, thread, slice);
+      if (slice.event) thread_of[*slice.event] = thread;
     }
     from = to;
   }
@@ -196,6 +212,24 @@ void write_rank(EventWriter& out, int rank, std::vector<Slice> slices,
     out.metadata(rank, thread, "thread_name", {{"name", name}});
     out.metadata(rank, thread, "thread_sort_index", {{"sort_index", thread}});
   }
+  return thread_of;
+}
+
+/// An arrow from each send to its receive. It begins with the one, and ends just before the other does: what is at a slice's
+/// end is not within it.
+void write_flows(EventWriter& out, const std::vector<std::vector<TimelineEvent>>& events,
+                 const std::vector<std::vector<int>>& threads) {
+  std::size_t id = 0;
+  for (const comm::MessageEnds& ends : comm::match_messages(events)) {
+    const TimelineEvent& send = events[ends.sender][ends.send];
+    const TimelineEvent& receive = events[ends.receiver][ends.receive];
+    const char* category = send.early || receive.early ? "background" : "message";
+    ++id;
+    out.flow(false, id, static_cast<int>(ends.sender), threads[ends.sender][ends.send], category,
+             send.begin_ns);
+    out.flow(true, id, static_cast<int>(ends.receiver), threads[ends.receiver][ends.receive], category,
+             std::max(receive.begin_ns, receive.end_ns - 1));
+  }
 }
 
 }  // namespace
@@ -204,14 +238,16 @@ void write_timeline(const std::string& path, const comm::Timeline& timeline,
                     const std::vector<std::string>& hosts, const nlohmann::ordered_json& about) {
   EventWriter out(path, earliest_ns(timeline), about);
   const std::vector<std::vector<Slice>> calls = call_slices(timeline, hosts.size());
+  std::vector<std::vector<int>> threads;
   for (std::size_t r = 0; r < hosts.size(); ++r) {
     const int rank = static_cast<int>(r);
     out.metadata(rank, 0, "process_name", {{"name", fmt::format("rank {} ({})", rank, hosts[r])}});
     out.metadata(rank, 0, "process_sort_index", {{"sort_index", rank}});
     std::vector<Slice> slices = calls[r];
     add_events(slices, timeline.events[r]);
-    write_rank(out, rank, std::move(slices), timeline.events[r]);
+    threads.push_back(write_rank(out, rank, std::move(slices), timeline.events[r]));
   }
+  write_flows(out, timeline.events, threads);
   out.finish();
 }
 

@@ -413,6 +413,16 @@ std::vector<double> WelchRun<T>::gather_powers(const fft::Welch<Sample>& welch, 
 }
 
 template <typename T>
+void WelchRun<T>::deliver(const std::function<void()>& describe,
+                          const std::function<void(const std::string& path)>& write) {
+  job_.at_root([&] {
+    describe();
+    timed(report_, "write", [&] { std::ranges::for_each(options_.io.out, write); });
+    report_.deliver(options_.job);
+  });
+}
+
+template <typename T>
 void WelchRun<T>::describe(const std::string& command, const std::string& what) {
   report_.command = command;
   report_.ranks = job_.size();

@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -81,6 +82,9 @@ class WelchRun {
   /// A line per row of `levels` (bins() each) over the frequencies, in rising order. @throws io::OutputError
   void draw(const std::string& path, const std::vector<double>& levels, const std::vector<std::string>& names,
             const report::Axis& y) const;
+  /// After compute(); at the root: describes, writes each output, and delivers the report. Collective. @throws Quit
+  void deliver(const std::function<void()>& describe,
+               const std::function<void(const std::string& path)>& write);
   /// What it was that was averaged, for the report: settings and the summary's end.
   void describe(const std::string& command, const std::string& what);
 

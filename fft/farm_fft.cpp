@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <span>
 
@@ -102,6 +103,7 @@ std::uint64_t FarmFft<T>::run_as(const std::function<Offer<In>()>& source,
       counts;  // vectors in each task under way; the rest of a task is zeros, or not looked at
   bool ended = false;
   std::uint64_t vectors = 0;
+  Pauses idle(observer_);
   const std::size_t in_length = this->in_length();
   const std::size_t out_length = this->out_length();
 
@@ -120,6 +122,7 @@ std::uint64_t FarmFft<T>::run_as(const std::function<Offer<In>()>& source,
     return Feed::task;
   };
   const comm::Farm::Source fill = [&](std::span<std::byte> room) {
+    const auto begin = std::chrono::steady_clock::now();
     const std::span<In> samples = as<In>(room);
     std::span<const std::byte> task = room;
     std::size_t filled = 0;
@@ -134,32 +137,44 @@ std::uint64_t FarmFft<T>::run_as(const std::function<Offer<In>()>& source,
     if (feed == Feed::task && task.data() == room.data()) {
       std::fill(samples.begin() + static_cast<std::ptrdiff_t>(filled), samples.end(), In{});
     }
+    if (feed == Feed::task) idle.interrupted("read", begin);
     return comm::Farm::Task{feed, task};
   };
   const auto work = [&](std::span<const std::byte> task, std::span<std::byte> result, const MoveOn& move_on) {
     Telling telling(observer_);
+    idle.end();
     telling.begin();
     transform(as<In>(task).data(), as<Out>(result).data(), group_, move_on);
     telling.end();
+    idle.begin();
   };
   const auto own = [&](std::span<std::byte> result, const MoveOn& move_on) {
     Telling telling(observer_);
     const Feed feed = take([&](const Offer<In>& offer, std::size_t v) {
-      if (v == 0) telling.begin();
+      if (v == 0) {
+        idle.end();
+        telling.begin();
+      }
       transform(offer.vector, as<Out>(result).data() + v * out_length, 1, move_on);
     });
-    if (feed == Feed::task) telling.end();
+    if (feed == Feed::task) {
+      telling.end();
+      idle.begin();
+    }
     return feed;
   };
   const bool threads_share = group_ > 1 && omp_get_max_threads() > 1;
   (void)farm_.run(
       fill, work,
       [&](std::span<const std::byte> result) {
+        const auto begin = std::chrono::steady_clock::now();
         for (std::size_t v = 0; v < counts.front(); ++v) sink(as<Out>(result).data() + v * out_length);
         vectors += counts.front();
         counts.pop_front();
+        idle.interrupted("write", begin);
       },
       threads_share ? comm::Farm::Own{} : comm::Farm::Own(own));
+  idle.end();
   return vectors;
 }
 

@@ -39,8 +39,13 @@ class ParallelObserver {
   /// The gather comes next.
   virtual void compute_ends() = 0;
   virtual void gather_ends() = 0;
-  /// Anything but computing, such as "split" at the root, that began then.
-  virtual void phase_ends(const char* /*name*/, std::chrono::steady_clock::time_point /*begin*/) noexcept {}
+  using TimePoint = std::chrono::steady_clock::time_point;
+  /// Anything but computing, such as "split" at the root.
+  virtual void phase_lasted(const char* /*name*/, TimePoint /*begin*/, TimePoint /*end*/) noexcept {}
+  /// The same until now.
+  void phase_ends(const char* name, TimePoint begin) noexcept {
+    phase_lasted(name, begin, std::chrono::steady_clock::now());
+  }
 };
 
 /// Whether so many ranks can share the transform: ranks divide `length` (twice the ranks, if real).

@@ -38,4 +38,33 @@ class Timer {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// Tells an observer of a rank that serves tasks: what it does beside computing them, and how long it waits in between, as a
+/// phase "wait".
+class Pauses {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// It waits from now on. @param observer  nullptr: nobody; else must outlive this object
+  explicit Pauses(ParallelObserver* observer) : observer_(observer) {}
+  /// It computes, from now on.
+  void end() { wait_until(Clock::now()); }
+  /// It waits again, from now on.
+  void begin() { begin_ = Clock::now(); }
+  /// It has done something else, until now.
+  void interrupted(const char* phase, Clock::time_point since) {
+    wait_until(since);
+    if (observer_ != nullptr) observer_->phase_ends(phase, since);
+    begin();
+  }
+
+ private:
+  void wait_until(Clock::time_point end) {
+    constexpr auto kLeast = std::chrono::microseconds(10);  // what is shorter is no waiting
+    if (observer_ != nullptr && end - begin_ > kLeast) observer_->phase_lasted("wait", begin_, end);
+  }
+
+  ParallelObserver* observer_;
+  Clock::time_point begin_ = Clock::now();
+};
+
 }  // namespace papfft::fft

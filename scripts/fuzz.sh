@@ -10,7 +10,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
 cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz --target papfft_fuzzers -j2 >build/fuzz/build.log 2>&1 || { cat build/fuzz/build.log; exit 1; }
-[ $# -gt 0 ] || set -- npy sigmf raw sound trace
+[ $# -gt 0 ] || set -- npy sigmf raw sound trace report
 mkdir -p build/fuzz/failures
 export FUZZ_SECONDS="$seconds"
 # What a run discovers is kept apart from the committed corpus, and used by the next run.

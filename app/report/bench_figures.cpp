@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -12,14 +11,10 @@
 #include <span>
 #include <tuple>
 
-#include "app/report/byte_count.hpp"
-
 namespace papfft::app::report {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr PictureSize kSize{.width_px = 960, .height_px = 540};
-constexpr double kFont_px = 14;
 constexpr double kSameLink = 1.25;    // ratio of betas up to which two links count as one
 constexpr std::size_t kFewSizes = 3;  // up to so many there are bars for each
 
@@ -75,6 +70,7 @@ std::string difference(const RunGroup& group, const std::vector<RunGroup>& all) 
     const BenchRun& theirs = *other.runs.front();
     for (const auto& [name, value] : mine.settings) {
       const auto found = theirs.settings.find(name);
+      if (name == "command") continue;  // too long for a title
       if (found == theirs.settings.end() || found->second != value) names.insert(name);
     }
     links_differ = links_differ || !same_link(mine, theirs);
@@ -141,7 +137,6 @@ class FigureMaker {
         collectives();
         break;
       case BenchKind::schedule:
-      case BenchKind::circulant:
         planning();
         break;
       case BenchKind::fft:
@@ -149,6 +144,9 @@ class FigureMaker {
         break;
       case BenchKind::predictor:
         predictor();
+        break;
+      case BenchKind::record:
+        recorded();
         break;
     }
     return std::move(figures_);
@@ -170,11 +168,19 @@ class FigureMaker {
   /// What fits below a picture; the page has all conditions once.
   [[nodiscard]] std::string short_conditions() const {
     const BenchRun& run = *group_.runs.front();
-    std::string text;
-    for (const auto& [name, unit] : std::initializer_list<std::pair<const char*, const char*>>{
-             {"host", ""}, {"cores", " cores"}, {"mpi", ""}}) {
+    std::string text = group_.kind == BenchKind::simulate ? "simulated" : "";
+    for (const auto& [name, before, unit] :
+         std::initializer_list<std::tuple<const char*, const char*, const char*>>{
+             {"host", "", ""},
+             {"cores", "", " cores"},
+             {"mpi", "", ""},
+             {"platform", "", ""},
+             {"alpha", "alpha ", ""},
+             {"beta_ns_per_byte", "beta ", " ns/B"},
+             {"gamma_ns_per_byte", "gamma ", " ns/B"},
+             {"window", "window ", ""}}) {
       const auto found = run.settings.find(name);
-      if (found != run.settings.end()) text += (text.empty() ? "" : ", ") + found->second + unit;
+      if (found != run.settings.end()) text += (text.empty() ? "" : ", ") + (before + found->second + unit);
     }
     if (run.settings.contains("seed"))
       text += (text.empty() ? "" : ", ") + std::string("seed ") + run.settings.at("seed");
@@ -231,11 +237,36 @@ class FigureMaker {
         for (const auto& [pattern, situation] : split_by(rows, &BenchRow::pattern)) {
           bars(situation, ranks, bytes);
           call_by_call(situation, ranks, bytes);
+          schedules(situation);
         }
         shares(rows, ranks, bytes);
+        imbalances(rows, ranks, bytes);
       }
     }
-    for (const auto& [pattern, rows] : split_by(all_, &BenchRow::pattern)) region_map(rows, pattern);
+    for (const auto& [pattern, rows] : split_by(all_, &BenchRow::pattern)) {
+      over_ranks(rows, pattern);
+      region_map(rows, pattern);
+    }
+  }
+
+  /// Of many sizes the smallest, the middle one and the largest.
+  void over_ranks(const Rows& rows, const std::string& pattern) {
+    if (split_by(rows, &BenchRow::ranks).size() < 2) return;
+    auto by_bytes = split_by(rows, &BenchRow::bytes);
+    if (by_bytes.size() > kFewSizes)
+      by_bytes = {by_bytes.front(), by_bytes[by_bytes.size() / 2], by_bytes.back()};
+    for (const auto& [bytes, of_bytes] : by_bytes) {
+      if (split_by(of_bytes, &BenchRow::ranks).size() < 2) continue;
+      LinePlot plot = lines(
+          of_bytes, [](const BenchRow& row) { return static_cast<double>(row.ranks); },
+          [](const BenchRow& row) { return row.run.center; }, true);
+      plot.x = {.label = "ranks", .scale = Scale::log};
+      plot.y = time_axis("run time", Scale::log);
+      add("run-over-ranks",
+          fmt::format("Run time over ranks: {} of {}, arrivals {}", group_.operation, size_text(bytes),
+                      pattern),
+          plot, whiskers());
+    }
   }
 
   void over_size(const Rows& rows, std::int64_t ranks, const std::string& pattern) {
@@ -299,21 +330,133 @@ class FigureMaker {
   }
 
   void bars(const Rows& rows, std::int64_t ranks, std::int64_t bytes) {
-    BarChart chart{.categories = names_of(rows), .y = time_axis("time", Scale::linear)};
-    BarSeries run{.name = "run time"};
-    BarSeries elapsed{.name = "elapsed, mean over ranks"};
-    for (const BenchRow* row : rows) {
-      run.values.push_back(row->run.center);
-      run.interval.push_back({row->run.low, row->run.high});
-      const Spread spread = row->elapsed.value_or(Spread{kNaN, kNaN, kNaN});
-      elapsed.values.push_back(spread.center);
-      elapsed.interval.push_back({spread.low, spread.high});
-    }
-    chart.series = {run, elapsed};
     add("bars",
         fmt::format("Run and elapsed time: {}, arrivals {}", case_text(bytes, ranks), rows.front()->pattern),
-        chart, whiskers());
+        run_bars(rows), whiskers());
   }
+
+  static BarChart run_bars(const Rows& rows) {
+    BarChart chart{.categories = names_of(rows), .y = time_axis("time", Scale::linear)};
+    const auto add_series = [&](const char* name,
+                                const std::function<std::optional<Spread>(const BenchRow&)>& of) {
+      BarSeries series{.name = name};
+      bool any = false;
+      for (const BenchRow* row : rows) {
+        const std::optional<Spread> spread = of(*row);
+        any = any || spread.has_value();
+        series.values.push_back(spread ? spread->center : kNaN);
+        series.interval.push_back(spread ? Range{spread->low, spread->high} : Range{kNaN, kNaN});
+      }
+      if (any) chart.series.push_back(std::move(series));
+    };
+    add_series("run time: first arrival to last exit", [](const BenchRow& row) { return row.run; });
+    add_series("last arrival to last exit", [](const BenchRow& row) { return row.after_last; });
+    add_series("elapsed: mean over ranks, arrival to exit", [](const BenchRow& row) { return row.elapsed; });
+    return chart;
+  }
+
+  /// A recorded job: its calls by what they were.
+  void recorded() {
+    add("bars", fmt::format("Run and elapsed time of recorded calls on {} ranks", all_.front()->ranks),
+        run_bars(all_), whiskers());
+    LinePlot spreads;
+    for (const BenchRow* row : all_) {
+      std::vector<double> spread_s;
+      const auto ranks = static_cast<std::size_t>(row->ranks);
+      for (std::size_t first = 0; first < row->calls->arrival_s.size(); first += ranks)
+        spread_s.push_back(std::ranges::max(std::span(row->calls->arrival_s).subspan(first, ranks)));
+      spreads.series.push_back(
+          distribution(fmt::format("{}, {} calls", row->algorithm, spread_s.size()), spread_s));
+    }
+    spreads.x = {.label = "last - first arrival", .unit = "s", .range = with_room(greatest_x(spreads))};
+    spreads.y = {.label = "share of the calls", .range = Range{0, 1}};
+    add("spreads", fmt::format("How far apart the ranks come: distribution, {} ranks", all_.front()->ranks),
+        spreads, "");
+    constexpr std::size_t kMost = 6;
+    for (std::size_t i = 0; i < std::min(all_.size(), kMost); ++i)
+      call_by_call({all_[i]}, all_[i]->ranks, all_[i]->bytes);
+  }
+
+  /// The share of the values up to x, over x.
+  static Series distribution(const std::string& name, std::vector<double> values) {
+    std::ranges::sort(values);
+    Series series{.name = name};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto share = [&](std::size_t n) {
+        return static_cast<double>(n) / static_cast<double>(values.size());
+      };
+      series.x.insert(series.x.end(), 2, values[i]);
+      series.y.push_back(share(i));
+      series.y.push_back(share(i + 1));
+    }
+    return series;
+  }
+
+  static double greatest_x(const LinePlot& plot) {
+    double most = 0;
+    for (const Series& series : plot.series) most = std::max(most, std::ranges::max(series.x));
+    return most;
+  }
+
+  /// Of the arrivals as they were, all algorithms together: these have no part in them.
+  void imbalances(const Rows& rows, std::int64_t ranks, std::int64_t bytes) {
+    LinePlot plot;
+    for (const auto& [pattern, of_pattern] : split_by(rows, &BenchRow::pattern)) {
+      std::vector<double> factors;
+      for (const BenchRow* row : of_pattern)
+        factors.insert(factors.end(), row->imbalance.begin(), row->imbalance.end());
+      if (factors.empty()) continue;
+      plot.series.push_back(distribution("arrivals " + pattern, std::move(factors)));
+    }
+    if (plot.series.empty()) return;
+    plot.x = {.label = "imbalance factor: (last - first arrival) / time of one message of a block"};
+    plot.x.range = with_room(greatest_x(plot));
+    plot.y = {.label = "share of the calls", .range = Range{0, 1}};
+    add("imbalance", "Distribution of the imbalance factor: " + case_text(bytes, ranks), plot, "");
+  }
+
+  /// The messages of a call in virtual time.
+  void schedules(const Rows& rows) {
+    for (const BenchRow* row : rows) {
+      if (!row->messages) continue;
+      const std::vector<Messages::Message>& all = row->messages->messages;
+      const auto critical = std::ranges::count_if(all, [](const auto& m) { return m.critical; });
+      add("messages",
+          fmt::format("Messages of one call: {}, arrivals {}, by {}{}", case_text(row->bytes, row->ranks),
+                      row->pattern, row->algorithm,
+                      row->segments > 1 ? fmt::format(" in {} segments", row->segments) : ""),
+          schedule_plot(*row->messages),
+          fmt::format("{} messages, {} of them on the critical path, which decides the last exit.",
+                      all.size(), critical));
+    }
+  }
+
+  static Gantt schedule_plot(const Messages& call) {
+    Gantt chart{
+        .kinds = {{"computes", palette_color(5)}, {"in the call", kGrid}, {"combines", palette_color(2)}},
+        .link_kinds = {{"message", kMuted}, {"on the critical path", palette_color(1)}},
+        .row_label = "rank",
+        .x = {.label = "time after the first arrival", .unit = "s"}};
+    for (std::size_t r = 0; r < call.arrival_s.size(); ++r) {
+      chart.rows.push_back(std::to_string(r));
+      chart.bars.push_back({r, {0, call.arrival_s[r]}, 0});
+      chart.bars.push_back({r, {call.arrival_s[r], call.exit_s[r]}, 1});
+    }
+    constexpr Range kLowerPart{0, 0.3};
+    bool combines = false;
+    for (const Messages::Message& m : call.messages) {
+      chart.links.push_back({m.from, m.begin_s, m.to, m.end_s, m.critical ? 1U : 0U});
+      if (m.combined_s <= m.end_s) continue;
+      chart.bars.push_back({m.to, {m.end_s, m.combined_s}, 2, kLowerPart});
+      combines = true;
+    }
+    if (!combines) chart.kinds.pop_back();
+    chart.x.range = with_room(std::ranges::max(call.exit_s));
+    return chart;
+  }
+
+  /// From 0 on, so that what ends last does not end at the frame.
+  static Range with_room(double last) { return {0, 1.02 * last}; }
 
   /// Arrivals and prediction errors of all calls, and what each rank did in one of them.
   void call_by_call(const Rows& rows, std::int64_t ranks, std::int64_t bytes) {
@@ -322,7 +465,10 @@ class FigureMaker {
       if (row->calls) told.push_back(row);
     }
     if (told.empty()) return;
-    const std::string of = fmt::format("{}, arrivals {}", case_text(bytes, ranks), told.front()->pattern);
+    const std::string of =
+        group_.kind == BenchKind::record
+            ? fmt::format("{} on {} ranks", size_text(bytes), ranks)
+            : fmt::format("{}, arrivals {}", case_text(bytes, ranks), told.front()->pattern);
     // The delays are the same for all algorithms, so one map tells of all.
     add("arrivals", fmt::format("Arrivals after the first one: {}, by {}", of, told.front()->algorithm),
         over_calls(*told.front(), "arrival after the first one",
@@ -334,15 +480,20 @@ class FigureMaker {
     if (predicted != told.end()) {
       add("prediction-errors",
           fmt::format("Predicted - actual arrival: {}, by {}", of, (*predicted)->algorithm),
-          over_calls(
+          signed_map(over_calls(
               **predicted, "predicted - actual arrival",
-              [](const Calls& calls, std::size_t i) { return calls.predicted_s[i] - calls.arrival_s[i]; }),
-          "");
+              [](const Calls& calls, std::size_t i) { return calls.predicted_s[i] - calls.arrival_s[i]; })),
+          "Red: came earlier than predicted.");
     }
     for (const BenchRow* row : told) {
       add("call", fmt::format("The call of median run time: {}, by {}", of, row->algorithm),
           median_call(*row), "");
     }
+  }
+
+  static OwnHeatMap signed_map(OwnHeatMap own) {
+    own.map.signed_values = true;
+    return own;
   }
 
   static OwnHeatMap over_calls(const BenchRow& row, const std::string& what,
@@ -355,8 +506,8 @@ class FigureMaker {
         own.values.push_back(static_cast<float>(value(*row.calls, c * ranks + r)));
       }
     }
-    own.map = {.x = {.label = "call"},
-               .y = {.label = "rank"},
+    own.map = {.x = {.label = "call", .whole = true},
+               .y = {.label = "rank", .whole = true},
                .x_edges = {-0.5, static_cast<double>(calls) - 0.5},
                .y_edges = {-0.5, static_cast<double>(ranks) - 0.5},
                .color = {.label = what, .unit = "s"}};
@@ -373,7 +524,7 @@ class FigureMaker {
     }
     std::ranges::sort(runs);
     const std::size_t first = runs[runs.size() / 2].second;
-    Gantt chart{.kinds = {"computes", "in the call (elapsed)"},
+    Gantt chart{.kinds = {{"computes", palette_color(0)}, {"in the call (elapsed)", palette_color(1)}},
                 .row_label = "rank",
                 .x = {.label = "time after the first arrival", .unit = "s"}};
     for (std::size_t r = 0; r < ranks; ++r) {
@@ -386,6 +537,7 @@ class FigureMaker {
       chart.marks.push_back({r, predicted});
       chart.mark_name = "predicted arrival";
     }
+    chart.x.range = with_room(*std::ranges::max_element(std::span(calls.exit_s).subspan(first, ranks)));
     return chart;
   }
 
@@ -479,7 +631,7 @@ class FigureMaker {
       LinePlot time = lines(
           rows, ranks, [](const BenchRow& row) { return row.run.center; }, true);
       time.x = {.label = "ranks", .scale = Scale::log};
-      time.y = time_axis(group_.kind == BenchKind::circulant ? "time per rank" : "planning time", Scale::log);
+      time.y = time_axis("planning time", Scale::log);
       add("planning", "Planning time over ranks: " + of, time, whiskers());
       if (!std::ranges::any_of(rows, [](const BenchRow* row) { return row->memory_bytes.value_or(0) > 0; }))
         continue;
@@ -551,28 +703,9 @@ std::string cell(const std::optional<double>& value, int decimals) {
 
 }  // namespace
 
-std::string size_text(std::int64_t bytes) {
-  const std::string text = byte_count_text(static_cast<std::uint64_t>(bytes));
-  const bool prefixed = text.back() == 'K' || text.back() == 'M' || text.back() == 'G';
-  return prefixed ? fmt::format("{} {}iB", text.substr(0, text.size() - 1), text.back()) : text + " B";
-}
-
-std::string time_text(double seconds) {
-  static constexpr std::array<std::pair<double, const char*>, 4> kUnits = {
-      {{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}}};
-  if (!std::isfinite(seconds)) return "-";
-  for (const auto& [unit, name] : kUnits) {
-    const double shown = seconds / unit;
-    if (std::abs(shown) < 1 && unit > 1e-9) continue;
-    return fmt::format("{:.{}f} {}", shown, std::abs(shown) >= 100 ? 0 : std::abs(shown) >= 10 ? 1 : 2, name);
-  }
-  return "-";
-}
-
 std::string RunGroup::title() const {
   const std::string what = kind == BenchKind::simulate    ? operation + ", simulated"
                            : kind == BenchKind::schedule  ? operation + ": planning"
-                           : kind == BenchKind::circulant ? operation + ": circulant planning"
                            : kind == BenchKind::fft       ? std::string("Fourier transforms")
                            : kind == BenchKind::predictor ? std::string("predictor")
                                                           : operation;
@@ -633,21 +766,6 @@ std::vector<RunGroup> group_runs(const std::vector<BenchRun>& runs) {
 
 std::vector<Figure> make_figures(const RunGroup& group, const std::string& prefix) {
   return FigureMaker(group, prefix).make();
-}
-
-static Picture draw(const OwnHeatMap& own, const PlotStyle& style, Format format) {
-  HeatMap map = own.map;
-  map.values = MatrixView(own.values, own.rows, own.columns);
-  return draw(map, style, format);
-}
-
-Picture draw(const Figure& figure, Format format) {
-  const PlotStyle style{.size = kSize,
-                        .title = figure.title,
-                        .subtitle = figure.subtitle,
-                        .note = figure.note,
-                        .font_px = kFont_px};
-  return std::visit([&](const auto& plot) { return draw(plot, style, format); }, figure.plot);
 }
 
 std::vector<std::vector<std::string>> make_table(const RunGroup& group) {

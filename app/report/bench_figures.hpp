@@ -2,11 +2,10 @@
 // From measurements to figures. Runs of different settings never share one.
 #pragma once
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "app/report/bench_run.hpp"
-#include "app/report/plot.hpp"
+#include "app/report/figure.hpp"
 
 namespace papfft::app::report {
 
@@ -28,34 +27,11 @@ struct RunGroup {
 /// In the order of the files. The runs must outlive the groups.
 [[nodiscard]] std::vector<RunGroup> group_runs(const std::vector<BenchRun>& runs);
 
-/// A heat map with its values.
-struct OwnHeatMap {
-  std::vector<float> values = {};  ///< row-major
-  std::size_t rows = 0;
-  std::size_t columns = 0;
-  HeatMap map = {};  ///< but its values
-};
-
-struct Figure {
-  std::string name;      ///< for a file or an anchor: letters, digits and '-'
-  std::string title;     ///< what is shown of what: operation, sizes, ranks, delays
-  std::string subtitle;  ///< in what its group differs from others; may be empty
-  std::string note;      ///< small print: the conditions, and what the whiskers are
-  std::variant<LinePlot, BarChart, RegionMap, Gantt, OwnHeatMap> plot;
-};
-
 /// What a group has to show: run time over size and delay, bars, efficiency, ratios, the map of the best, planning times.
 /// @param prefix  of the figures' names
 [[nodiscard]] std::vector<Figure> make_figures(const RunGroup& group, const std::string& prefix);
 
-[[nodiscard]] Picture draw(const Figure& figure, Format format);
-
 /// The rows as a table, headings first.
 [[nodiscard]] std::vector<std::vector<std::string>> make_table(const RunGroup& group);
-
-/// 8388608 -> "8 MiB", 1000 -> "1000 B".
-[[nodiscard]] std::string size_text(std::int64_t bytes);
-/// 0.0123 -> "12.3 ms".
-[[nodiscard]] std::string time_text(double seconds);
 
 }  // namespace papfft::app::report

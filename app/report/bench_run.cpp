@@ -5,24 +5,23 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "app/io/errors.hpp"
+#include "app/io/recording_file.hpp"
 #include "app/report/canvas.hpp"
+#include "app/report/statistics.hpp"
+#include "comm/schedule/registry.hpp"
 
 namespace papfft::app::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr int kDeepest = 32;  // our files nest five deep; a writer of JSON recurses
-
 /// Settings that rows tell for themselves: files may differ in them and be shown together.
 constexpr std::array kSwept = {"algorithms", "bytes", "delays", "ranks", "patterns", "gathers", "length"};
+
+/// In place of a pattern, where arrivals were not made.
+constexpr std::string_view kRecorded = "as recorded";
 
 /// A row, with errors that say where they are.
 class Fields {
@@ -116,6 +115,51 @@ class Fields {
     return calls;
   }
 
+  /// "messages": {"from": [...], "to": [...], "bytes": [...], "begin_ns": [...], ..., "arrival_ns": [one per rank], ...}.
+  [[nodiscard]] std::optional<Messages> messages(std::size_t ranks) const {
+    if (!has("messages")) return std::nullopt;
+    const Json& json = json_.at("messages");
+    const auto list = [&](const char* name, double most) {
+      if (!json.is_object() || !json.contains(name) || !json.at(name).is_array())
+        fail(fmt::format("has no list '{}' in 'messages'", name));
+      std::vector<double> values;
+      for (const Json& value : json.at(name)) {
+        if (!value.is_number() || !(value.get<double>() >= 0 && value.get<double>() <= most))
+          fail(fmt::format("has a number in '{}' of 'messages' that cannot be", name));
+        values.push_back(value.get<double>());
+      }
+      return values;
+    };
+    constexpr double kMost = 9e15;
+    const double last = static_cast<double>(ranks) - 1;
+    const std::vector<double> from = list("from", last);
+    const std::vector<double> to = list("to", last);
+    const std::vector<double> bytes = list("bytes", kMost);
+    const std::vector<double> begin = list("begin_ns", kMost);
+    const std::vector<double> end = list("end_ns", kMost);
+    const std::vector<double> combined = list("combined_ns", kMost);
+    const std::vector<double> critical = list("critical", 1);
+    Messages result{.arrival_s = list("arrival_ns", kMost), .exit_s = list("exit_ns", kMost)};
+    for (const auto* other : {&to, &bytes, &begin, &end, &combined, &critical}) {
+      if (other->size() != from.size()) fail("has lists of different lengths in 'messages'");
+    }
+    if (result.arrival_s.size() != ranks || result.exit_s.size() != ranks)
+      fail("has not one arrival and exit per rank in 'messages'");
+    for (std::vector<double>* times : {&result.arrival_s, &result.exit_s}) {
+      for (double& t : *times) t *= 1e-9;
+    }
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      result.messages.push_back({.from = static_cast<std::size_t>(from[i]),
+                                 .to = static_cast<std::size_t>(to[i]),
+                                 .bytes = static_cast<std::int64_t>(bytes[i]),
+                                 .begin_s = begin[i] * 1e-9,
+                                 .end_s = end[i] * 1e-9,
+                                 .combined_s = combined[i] * 1e-9,
+                                 .critical = critical[i] != 0});
+    }
+    return result;
+  }
+
   [[nodiscard]] bool lacks(const char* summary, const char* key) const {
     return has(summary) && !json_.at(summary).contains(key);
   }
@@ -138,7 +182,6 @@ std::optional<BenchKind> kind_of(const Json& row) {
   if (row.contains("run_ms")) return BenchKind::collective;
   if (row.contains("run_ns")) return BenchKind::simulate;
   if (row.contains("time_us") && row.contains("segments")) return BenchKind::schedule;
-  if (row.contains("rank_ns")) return BenchKind::circulant;
   if (row.contains("vector_ms")) return BenchKind::fft;
   if (row.contains("work_with_ms")) return BenchKind::predictor;
   return std::nullopt;
@@ -152,12 +195,12 @@ const char* main_summary(BenchKind kind) {
       return "run_ns";
     case BenchKind::schedule:
       return "time_us";
-    case BenchKind::circulant:
-      return "rank_ns";
     case BenchKind::fft:
       return "vector_ms";
     case BenchKind::predictor:
       return "work_with_ms";
+    case BenchKind::record:
+      break;
   }
   return "";
 }
@@ -194,6 +237,8 @@ void add_rows(BenchKind kind, const Fields& f, std::vector<BenchRow>& rows) {
       row.run = f.spread("run_ms", 1e-3);
       row.samples_s = f.samples("run_samples_ms", 1e-3);
       row.elapsed = f.spread("elapsed_ms", 1e-3);
+      if (f.has("after_last_ms")) row.after_last = f.spread("after_last_ms", 1e-3);
+      row.imbalance = f.samples("imbalance_samples", 1);
       row.calls = f.calls(static_cast<std::size_t>(row.ranks));
       row.correct = !f.has("correct") || f.truth("correct");
       break;
@@ -205,6 +250,8 @@ void add_rows(BenchKind kind, const Fields& f, std::vector<BenchRow>& rows) {
       row.run = f.spread("run_ns", 1e-9);
       const double elapsed_s = f.number("elapsed_ns") * 1e-9;
       row.elapsed = Spread{elapsed_s, elapsed_s, elapsed_s};
+      if (f.has("after_last_ns")) row.after_last = f.spread("after_last_ns", 1e-9);
+      row.messages = f.messages(static_cast<std::size_t>(row.ranks));
       row.over_best = f.optional_number("over_best");
       break;
     }
@@ -213,10 +260,6 @@ void add_rows(BenchKind kind, const Fields& f, std::vector<BenchRow>& rows) {
       row.segments = f.count("segments");
       row.run = f.spread("time_us", 1e-6);
       row.samples_s = f.samples("time_samples_us", 1e-6);
-      break;
-    case BenchKind::circulant:
-      row.algorithm = f.text("algorithm");
-      row.run = f.spread("rank_ns", 1e-9);
       break;
     case BenchKind::fft: {
       constexpr std::int64_t kDouble = 16;
@@ -236,6 +279,8 @@ void add_rows(BenchKind kind, const Fields& f, std::vector<BenchRow>& rows) {
       row.algorithm = "with predictor";
       row.run = f.spread("work_with_ms", 1e-3);
       if (f.has("prediction_error_ms")) row.prediction_error = f.spread("prediction_error_ms", 1e-3);
+      break;
+    case BenchKind::record:  // has no rows
       break;
   }
   rows.push_back(std::move(row));
@@ -281,33 +326,70 @@ void name_sizes_as_asked(const Json& document, std::vector<BenchRow>& rows) {
   }
 }
 
-std::string read_all(const std::string& path) {
-  if (std::filesystem::is_directory(path)) throw io::DataError(path, io::errno_text(EISDIR));
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw io::DataError(path, io::errno_text(errno));
-  std::string text;
-  std::array<char, 1 << 16> part{};
-  while (in.read(part.data(), part.size()) || in.gcount() > 0) {
-    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+/// Of calls that differ in nothing but their times.
+BenchRow row_of(const std::vector<const comm::RecordedCall*>& calls) {
+  const comm::RecordedCall& first = *calls.front();
+  BenchRow row{.algorithm = first.algorithm,
+               .pattern = std::string(kRecorded),
+               .ranks = std::ssize(first.ranks),
+               .bytes = static_cast<std::int64_t>(first.bytes) *
+                        (comm::moves_per_rank(first.operation) ? std::ssize(first.ranks) : 1),
+               .calls = Calls{}};
+  std::vector<double> run_s;
+  std::vector<double> elapsed_s;
+  std::vector<double> after_last_s;
+  for (const comm::RecordedCall* call : calls) {
+    const std::int64_t begin_ns =
+        std::ranges::min(call->ranks, {}, &comm::RecordedArrival::arrival_ns).arrival_ns;
+    const std::int64_t last_ns =
+        std::ranges::max(call->ranks, {}, &comm::RecordedArrival::arrival_ns).arrival_ns;
+    const auto seconds = [&](std::int64_t ns) { return static_cast<double>(ns - begin_ns) * 1e-9; };
+    double exit_s = 0;
+    double sum_s = 0;
+    for (const comm::RecordedArrival& a : call->ranks) {
+      row.calls->arrival_s.push_back(seconds(a.arrival_ns));
+      row.calls->exit_s.push_back(seconds(a.exit_ns));
+      row.calls->predicted_s.push_back(a.predicted_ns ? seconds(*a.predicted_ns)
+                                                      : std::numeric_limits<double>::quiet_NaN());
+      exit_s = std::max(exit_s, seconds(a.exit_ns));
+      sum_s += seconds(a.exit_ns) - seconds(a.arrival_ns);
+    }
+    run_s.push_back(exit_s);
+    elapsed_s.push_back(sum_s / static_cast<double>(call->ranks.size()));
+    after_last_s.push_back(exit_s - seconds(last_ns));
   }
-  if (in.bad()) throw io::DataError(path, "cannot be read");
-  return text;
+  const auto spread = [](const std::vector<double>& values) {
+    const Summary s = summarize(values);
+    return Spread{s.median, s.p10, s.p90};
+  };
+  row.run = spread(run_s);
+  row.samples_s = run_s;
+  row.elapsed = spread(elapsed_s);
+  row.after_last = spread(after_last_s);
+  row.max_delay_s = std::ranges::max(row.calls->arrival_s);
+  return row;
 }
 
-Json parse(const std::string& path) {
-  const std::string text = read_all(path);
+/// What `papfft record` wrote: a row per algorithm and size.
+void add_recording(const Json& document, BenchRun& run) {
+  comm::ArrivalRecording recording;
   try {
-    return Json::parse(text, [&](int depth, Json::parse_event_t, Json&) {
-      if (depth > kDeepest) throw io::DataError(path, fmt::format("nests more than {} deep", kDeepest));
-      return true;
-    });
-  } catch (const Json::parse_error& e) {
-    throw io::DataError(path, fmt::format("is no JSON (at byte {}); what would work: the output of "
-                                          "'papfft bench ... --json' or 'papfft simulate --json'",
-                                          e.byte));
-  } catch (const Json::exception&) {  // a number out of range
-    throw io::DataError(path, "is no JSON that can be used");
+    recording = io::recording_of(document);
+  } catch (const comm::TraceError& e) {
+    throw io::DataError(run.file, e.what());
   }
+  std::map<std::tuple<comm::Operation, std::string, std::uint64_t>, std::vector<const comm::RecordedCall*>>
+      alike;
+  for (const comm::RecordedCall& call : recording.calls)
+    alike[{call.operation, call.algorithm, call.bytes}].push_back(&call);
+  if (alike.empty()) throw io::DataError(run.file, "holds no call");
+  for (const auto& [key, calls] : alike) {
+    run.rows.push_back(row_of(calls));
+    run.rows.back().algorithm =
+        fmt::format("{} {}", comm::to_string(std::get<0>(key)), run.rows.back().algorithm);
+  }
+  if (document.contains("command") && document.at("command").is_string())
+    run.settings["command"] = value_text(document.at("command"));
 }
 
 }  // namespace
@@ -320,12 +402,12 @@ std::string_view to_string(BenchKind kind) {
       return "simulate";
     case BenchKind::schedule:
       return "schedule";
-    case BenchKind::circulant:
-      return "circulant";
     case BenchKind::fft:
       return "fft";
     case BenchKind::predictor:
       return "predictor";
+    case BenchKind::record:
+      return "record";
   }
   return "?";
 }
@@ -345,20 +427,37 @@ std::string BenchRun::link_drift_text() const {
 }
 
 BenchRun read_bench_run(const std::string& path) {
-  const Json document = parse(path);
+  const auto refuse = [&](const Json&) {
+    throw io::DataError(path, "is a timeline; what would work: the output of 'papfft bench ... --json'");
+  };
+  return to_bench_run(path, parse_json(path, read_text(path), refuse));
+}
+
+BenchRun to_bench_run(const std::string& path, const Json& document) {
+  if (document.is_object() && document.contains("arrivals") && document.contains("calls")) {
+    BenchRun run;
+    run.file = path;
+    run.kind = BenchKind::record;
+    run.operation = "recorded calls";
+    run.settings = settings_of(document);
+    add_recording(document, run);
+    run.json = document.dump();
+    return run;
+  }
   if (!document.is_object() || !document.contains("rows") || !document.at("rows").is_array() ||
       document.at("rows").empty()) {
     throw io::DataError(
         path,
-        "has no rows; what would work: the output of 'papfft bench ... --json' or 'papfft simulate --json'");
+        "has no rows; what would work: the output of 'papfft bench ... --json', 'papfft simulate --json', "
+        "'papfft record' or --timeline");
   }
   const Json& rows = document.at("rows");
   const std::optional<BenchKind> kind = kind_of(rows.front());
   if (!kind) {
     throw io::DataError(
         path,
-        "is of no known kind; known are bench collective, circulant, fft, predictor, schedule and "
-        "simulate");
+        "is of no known kind; known are bench collective, fft, predictor and schedule, simulate, record and "
+        "--timeline");
   }
   BenchRun run;
   run.file = path;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The files of `papfft bench ... --json` and `papfft simulate --json`, brought to one form.
+// The files of `papfft bench ... --json`, `papfft simulate --json` and `papfft record`, brought to one form.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -8,9 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "app/report/json_file.hpp"
+
 namespace papfft::app::report {
 
-enum class BenchKind { collective, simulate, schedule, circulant, fft, predictor };
+enum class BenchKind { collective, simulate, schedule, fft, predictor, record };
 
 /// Repeated measurements of one thing.
 struct Spread {
@@ -26,6 +28,22 @@ struct Calls {
   std::vector<double> predicted_s = {};  ///< the arrival, as predicted at the edge; NaN: it was not
 };
 
+/// The messages of one call, in the order of their beginnings. Times in seconds from the call's first arrival.
+struct Messages {
+  struct Message {
+    std::size_t from = 0;
+    std::size_t to = 0;
+    std::int64_t bytes = 0;
+    double begin_s = 0;
+    double end_s = 0;
+    double combined_s = 0;  ///< the receiver has combined it; end_s where there is nothing to combine
+    bool critical = false;  ///< the last exit would have been earlier, had it been faster
+  };
+  std::vector<Message> messages = {};
+  std::vector<double> arrival_s = {};  ///< per rank
+  std::vector<double> exit_s = {};     ///< per rank
+};
+
 /// One algorithm in one situation. Times in seconds.
 struct BenchRow {
   std::string algorithm = {};
@@ -35,14 +53,17 @@ struct BenchRow {
   std::int64_t segments = 0;  ///< 0: not told
   double max_delay_s = 0;
   Spread run = {};  ///< run time; schedule: of planning; fft: per vector; predictor: of the fixed work
-  std::vector<double> samples_s = {};  ///< of `run`, one by one; empty in files without them
-  std::optional<Spread> elapsed = {};
+  std::vector<double> samples_s = {};     ///< of `run`, one by one; empty in files without them
+  std::optional<Spread> elapsed = {};     ///< exit - arrival, mean over the ranks
+  std::optional<Spread> after_last = {};  ///< from the last arrival to the last exit
+  std::vector<double> imbalance = {};     ///< of each call: spread of the arrivals / time of one message
   std::optional<Spread> prediction_error = {};
   std::optional<double> efficiency = {};
   std::optional<double> over_best = {};
   std::optional<double> memory_bytes = {};
   std::optional<double> vectors_per_s = {};
   std::optional<Calls> calls = {};  ///< at least one call, if any
+  std::optional<Messages> messages = {};
   bool correct = true;
 };
 
@@ -74,6 +95,9 @@ constexpr double kLinkDrift = 0.1;
 
 /// @throws io::DataError  the file cannot be read, is no JSON, or not of these kinds; says which row lacks what
 [[nodiscard]] BenchRun read_bench_run(const std::string& path);
+
+/// The same of a document that has been read. @throws io::DataError
+[[nodiscard]] BenchRun to_bench_run(const std::string& path, const Json& document);
 
 /// "collective", ... @return a word for headings and file names
 [[nodiscard]] std::string_view to_string(BenchKind kind);

@@ -24,6 +24,16 @@ Rgb viridis(double t) {
   return {channel(kCoefficients[0]), channel(kCoefficients[1]), channel(kCoefficients[2])};
 }
 
+Rgb blue_to_red(double t) {
+  t = t > 0 ? std::min(t, 1.0) : 0.0;
+  const Rgb end = palette_color(t < 0.5 ? 0 : 1);  // blue or vermilion
+  const double share = std::abs(2 * t - 1);
+  const auto channel = [share](std::uint8_t c) {
+    return static_cast<std::uint8_t>(std::lround(255 + share * (c - 255)));
+  };
+  return {channel(end.r), channel(end.g), channel(end.b)};
+}
+
 Rgb palette_color(std::size_t index) {
   static constexpr std::array<Rgb, kPaletteColors> kColors = {{{0x00, 0x72, 0xb2},
                                                                {0xd5, 0x5e, 0x00},
@@ -34,6 +44,12 @@ Rgb palette_color(std::size_t index) {
                                                                {0x00, 0x00, 0x00},
                                                                {0xf0, 0xe4, 0x42}}};
   return kColors[index % kPaletteColors];
+}
+
+Rgb text_color_on(Rgb background) {
+  // By luminance, ITU-R BT.601.
+  const double luminance = 0.299 * background.r + 0.587 * background.g + 0.114 * background.b;
+  return luminance > 130 ? kText : kWhite;
 }
 
 }  // namespace papfft::app::report

@@ -29,8 +29,14 @@ inline constexpr Rgb kNoData{0xb3, 0xb3, 0xb3};
 ///               within 4/255 of the original table at the published anchors.
 [[nodiscard]] Rgb viridis(double t);
 
+/// From blue (0) over white (0.5) to red (1), which colour-blind people tell apart. @param t  clamped, NaN counts as 0
+[[nodiscard]] Rgb blue_to_red(double t);
+
 /// The colour-blind safe palette of Okabe and Ito (Color Universal Design, 2008), best contrast on white first; repeats.
 [[nodiscard]] Rgb palette_color(std::size_t index);
 inline constexpr std::size_t kPaletteColors = 8;
+
+/// Black or white, whichever is easier to read on `background`.
+[[nodiscard]] Rgb text_color_on(Rgb background);
 
 }  // namespace papfft::app::report

@@ -16,6 +16,7 @@ namespace {
 // Sizes in em of the tick labels' font.
 constexpr double kPad = 0.9;
 constexpr double kTitleSize = 1.35;
+constexpr double kLeastTitle = 0.7;  // of that
 constexpr double kTitleHeight = 2.3;
 constexpr double kSubtitleHeight = 1.6;
 constexpr double kAxisTitleSize = 1.1;
@@ -56,10 +57,13 @@ double widest(const std::vector<Tick>& ticks, double size_px) {
 Ticks fitting_ticks(const Axis& axis, const Mapping& mapping, int exponent, bool horizontal, double font_px) {
   const double length_px = std::abs(mapping.hi_px - mapping.lo_px);
   Ticks ticks;
-  for (int most = std::clamp(static_cast<int>(length_px / (font_px * (horizontal ? 4 : 3))), 1, 16);
+  const int densest =
+      axis.whole ? static_cast<int>(std::clamp(mapping.range.hi - mapping.range.lo, 1.0, 16.0)) : 16;
+  for (int most = std::clamp(static_cast<int>(length_px / (font_px * (horizontal ? 4 : 3))), 1, densest);
        most >= 1; --most) {
     ticks = axis.scale == Scale::log ? log_ticks(mapping.range, most, axis.unit)
                                      : linear_ticks(mapping.range, most, exponent);
+    if (axis.whole) std::erase_if(ticks.minor, [](double value) { return value != std::round(value); });
     double free_from = -std::numeric_limits<double>::infinity();
     bool fits = true;
     for (const Tick& tick : ticks.major) {
@@ -353,9 +357,12 @@ void Frame::draw(Canvas& canvas) const {
   // From the top edge down: title, legend.
   double row_y = kPad * em;
   if (!style_.title.empty()) {
-    canvas.text({area_.x, row_y + 0.2 * em},
-                shortened(style_.title, kTitleSize * em, true, style_.size.width_px - area_.x - kPad * em),
-                {.size_px = kTitleSize * em, .baseline = Baseline::top, .bold = true});
+    // Smaller rather than cut off.
+    const double room_px = style_.size.width_px - area_.x - kPad * em;
+    const double width_px = text_width(clean_text(style_.title), kTitleSize * em, true);
+    const double size_px = kTitleSize * em * std::clamp(room_px / width_px, kLeastTitle, 1.0);
+    canvas.text({area_.x, row_y + 0.2 * em}, shortened(style_.title, size_px, true, room_px),
+                {.size_px = size_px, .baseline = Baseline::top, .bold = true});
     row_y += kTitleHeight * em;
   }
   if (!style_.subtitle.empty()) {
@@ -391,7 +398,7 @@ void Frame::draw(Canvas& canvas) const {
     IndexedImage ramp{1, 255, {}, {}};
     for (std::size_t i = 0; i < ramp.height; ++i) {
       ramp.index.push_back(static_cast<std::uint8_t>(i));
-      ramp.palette.push_back(viridis(1 - static_cast<double>(i) / 254));
+      ramp.palette.push_back(bar.color_at(1 - static_cast<double>(i) / 254));
     }
     canvas.image(r, ramp);
     const auto arrow = [&](double base_y, double tip_y, Rgb color) {
@@ -399,8 +406,8 @@ void Frame::draw(Canvas& canvas) const {
       canvas.polygon(corners, color);
       canvas.polyline(corners, stroke);
     };
-    if (bar.extends_below) arrow(r.bottom(), r.bottom() + 0.7 * r.width, viridis(0));
-    if (bar.extends_above) arrow(r.y, r.y - 0.7 * r.width, viridis(1));
+    if (bar.extends_below) arrow(r.bottom(), r.bottom() + 0.7 * r.width, bar.color_at(0));
+    if (bar.extends_above) arrow(r.y, r.y - 0.7 * r.width, bar.color_at(1));
     box(r);
     const Mapping mapping{bar.range, Scale::linear, r.bottom(), r.y};
     const int exponent = common_exponent(bar.range, bar.axis.unit);

@@ -40,6 +40,7 @@ struct ColorBar {
   Range range;
   bool extends_below = false;  ///< values below range.lo are drawn in the lowest colour
   bool extends_above = false;
+  Rgb (*color_at)(double share) = &viridis;  ///< of the way up
 };
 
 struct FrameContent {

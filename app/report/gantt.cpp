@@ -14,6 +14,9 @@ namespace {
 
 constexpr double kBarShare = 0.7;  // of a row's height
 constexpr double kMark_px = 2.5;
+constexpr double kLink_px = 1;          // of the first kind; each further one is as much thicker
+constexpr double kCaptionSize = 0.8;    // in em
+constexpr double kLeastWidth_px = 0.5;  // what is shorter would vanish
 constexpr Rgb kMarkColor = kText;
 constexpr std::size_t kLabelledRows = 32;  // of more rows only some have a label
 
@@ -29,18 +32,60 @@ Range x_range(const Gantt& chart) {
     include(bar.span.hi);
   }
   for (const Gantt::Mark& mark : chart.marks) include(mark.at);
+  for (const Gantt::Link& link : chart.links) {
+    include(link.from);
+    include(link.to);
+  }
   return range.lo <= range.hi ? range : Range{0, 1};
+}
+
+void require_known(const Gantt& chart) {
+  const auto in_row = [&](const auto& item) { return item.row < chart.rows.size(); };
+  const bool bars_known = std::ranges::all_of(
+      chart.bars, [&](const Gantt::Bar& bar) { return in_row(bar) && bar.kind < chart.kinds.size(); });
+  const bool links_known = std::ranges::all_of(chart.links, [&](const Gantt::Link& link) {
+    return std::max(link.from_row, link.to_row) < chart.rows.size() && link.kind < chart.link_kinds.size();
+  });
+  if (!bars_known || !links_known || !std::ranges::all_of(chart.marks, in_row))
+    throw std::invalid_argument("gantt: a bar, a mark or a link of no row, or of no kind");
+}
+
+double link_width_px(std::size_t kind) { return kLink_px * static_cast<double>(kind + 1); }
+
+std::vector<LegendEntry> legend(const Gantt& chart) {
+  std::vector<LegendEntry> entries;
+  for (const Gantt::Kind& kind : chart.kinds) entries.push_back({kind.name, {kind.color}, true, {}});
+  for (std::size_t i = 0; i < chart.link_kinds.size(); ++i) {
+    entries.push_back({chart.link_kinds[i].name, {chart.link_kinds[i].color, link_width_px(i)}, false, {}});
+  }
+  if (!chart.mark_name.empty()) entries.push_back({chart.mark_name, {kMarkColor, kMark_px}, false, {}});
+  return entries;
+}
+
+/// Where a bar is; no width if it cannot be shown.
+Rect place_of(const Gantt::Bar& bar, const Frame& frame, double row_px) {
+  const double left = std::max(frame.x()(bar.span.lo), frame.area().x);
+  const double right = std::min(frame.x()(bar.span.hi), frame.area().right());
+  if (!(right >= left)) return {};  // not finite, the wrong way around, or beside the picture
+  const double lower = frame.y()(static_cast<double>(bar.row)) + kBarShare * row_px / 2;
+  return {left, lower - bar.across.hi * kBarShare * row_px, std::max(right - left, kLeastWidth_px),
+          (bar.across.hi - bar.across.lo) * kBarShare * row_px};
+}
+
+void draw_caption(Canvas& canvas, const Gantt::Bar& bar, const Rect& place, Rgb background, double em) {
+  const double size_px = kCaptionSize * em;
+  if (bar.caption.empty() || place.height < size_px ||
+      text_width(bar.caption, size_px) + 0.6 * em > place.width) {
+    return;
+  }
+  canvas.text({place.x + 0.3 * em, place.y + place.height / 2}, bar.caption,
+              {.size_px = size_px, .baseline = Baseline::middle, .color = text_color_on(background)});
 }
 
 }  // namespace
 
 Picture draw(const Gantt& chart, const PlotStyle& style, Format format) {
-  const auto is_known = [&](const auto& item) { return item.row < chart.rows.size(); };
-  if (!std::ranges::all_of(chart.bars, is_known) || !std::ranges::all_of(chart.marks, is_known) ||
-      std::ranges::any_of(chart.bars,
-                          [&](const Gantt::Bar& bar) { return bar.kind >= chart.kinds.size(); })) {
-    throw std::invalid_argument("gantt: a bar or a mark of no row, or of no kind");
-  }
+  require_known(chart);
   FrameContent content;
   content.x = chart.x;
   content.x.scale = Scale::linear;
@@ -52,11 +97,7 @@ Picture draw(const Gantt& chart, const PlotStyle& style, Format format) {
   for (std::size_t i = 0; i < content.rows.size(); ++i) {
     if (i % step != 0) content.rows[i].clear();
   }
-  for (std::size_t i = 0; i < chart.kinds.size(); ++i) {
-    content.legend.push_back({chart.kinds[i], {palette_color(i)}, true, {}});
-  }
-  if (!chart.mark_name.empty())
-    content.legend.push_back({chart.mark_name, {kMarkColor, kMark_px}, false, {}});
+  content.legend = legend(chart);
   content.note = style.note;
   const Frame frame(style, content);
   const auto canvas = make_canvas(format, style.size, style.title, frame.describe("Gantt chart"));
@@ -64,18 +105,29 @@ Picture draw(const Gantt& chart, const PlotStyle& style, Format format) {
   canvas->begin_clip(frame.area());
   const double row_px = std::abs(frame.y()(1) - frame.y()(0));
   for (const Gantt::Bar& bar : chart.bars) {
-    const double left = frame.x()(bar.span.lo);
-    const double right = frame.x()(bar.span.hi);
-    if (!(right >= left)) continue;  // not finite, or the wrong way around
-    const double middle = frame.y()(static_cast<double>(bar.row));
-    canvas->rectangle({left, middle - kBarShare * row_px / 2, right - left, kBarShare * row_px},
-                      palette_color(bar.kind));
+    const Rect place = place_of(bar, frame, row_px);
+    if (place.width <= 0) continue;
+    canvas->rectangle(place, chart.kinds[bar.kind].color);
+    draw_caption(*canvas, bar, place, chart.kinds[bar.kind].color, frame.font_px());
+  }
+  for (std::size_t kind = 0; kind < chart.link_kinds.size(); ++kind) {
+    for (const Gantt::Link& link : chart.links) {
+      if (link.kind != kind || !std::isfinite(link.from) || !std::isfinite(link.to)) continue;
+      canvas->line({frame.x()(link.from), frame.y()(static_cast<double>(link.from_row))},
+                   {frame.x()(link.to), frame.y()(static_cast<double>(link.to_row))},
+                   {chart.link_kinds[kind].color, link_width_px(kind)});
+    }
   }
   for (const Gantt::Mark& mark : chart.marks) {
     if (!std::isfinite(mark.at)) continue;
+    const double at = frame.x()(mark.at);
     const double middle = frame.y()(static_cast<double>(mark.row));
-    canvas->line({frame.x()(mark.at), middle - row_px / 2}, {frame.x()(mark.at), middle + row_px / 2},
-                 {kMarkColor, kMark_px});
+    if (mark.across) {
+      const Rect place = place_of({mark.row, {mark.at, mark.at}, 0, *mark.across, ""}, frame, row_px);
+      canvas->line({at, place.y}, {at, place.bottom()}, {kMarkColor, 0.6 * kMark_px});
+    } else {
+      canvas->line({at, middle - row_px / 2}, {at, middle + row_px / 2}, {kMarkColor, kMark_px});
+    }
   }
   canvas->end_clip();
   frame.draw(*canvas);

@@ -85,6 +85,14 @@ Pixels pool_to_pixels(const HeatMap& map, const Cells& rows, const Cells& cols, 
           most(row_cells), most(col_cells)};
 }
 
+/// From so far below zero to as far above.
+ColorBar signed_color_bar(const Axis& axis, const std::vector<float>& pixels) {
+  float most = 0;
+  for (const float v : pixels) most = std::isfinite(v) ? std::max(most, std::abs(v)) : most;
+  const double reach = most > 0 ? most : 1;
+  return {axis, usable_range({-reach, reach}, Scale::linear), false, false, &blue_to_red};
+}
+
 ColorBar color_bar(const Axis& axis, const std::vector<float>& pixels) {
   std::vector<float> finite;
   finite.reserve(pixels.size());
@@ -105,10 +113,11 @@ ColorBar color_bar(const Axis& axis, const std::vector<float>& pixels) {
   return {axis, range, lo<range.lo, hi> range.hi};
 }
 
-IndexedImage colored(const Pixels& pixels, const Range& range) {
+IndexedImage colored(const Pixels& pixels, const ColorBar& bar) {
+  const Range& range = bar.range;
   IndexedImage image{pixels.cols, pixels.rows, {}, {}};
   for (std::size_t i = 0; i < kColors; ++i)
-    image.palette.push_back(viridis(static_cast<double>(i) / (kColors - 1)));
+    image.palette.push_back(bar.color_at(static_cast<double>(i) / (kColors - 1)));
   image.palette.push_back(kNoData);
   image.index.reserve(pixels.values.size());
   for (std::size_t row = pixels.rows; row-- > 0;) {
@@ -149,8 +158,15 @@ Picture draw(const HeatMap& map, const PlotStyle& style, Format format) {
   content.y_range = view(map.y, rows);
   Axis color = map.color;
   color.scale = Scale::linear;
-  content.color_bar = color_bar(color, {});
-  content.note = note({}, map.pooling);
+  const auto bar_of = [&](const std::vector<float>& values) {
+    return map.signed_values ? signed_color_bar(color, values) : color_bar(color, values);
+  };
+  const auto note_of = [&](const Pixels& p) {
+    const std::string pooled = note(p, map.pooling);
+    return style.note.empty() ? pooled : pooled == " " ? style.note : pooled + ". " + style.note;
+  };
+  content.color_bar = bar_of({});
+  content.note = note_of({});
   Frame frame(style, content);
   Pixels pixels{};
   // The colour range needs the pooled values, those the layout, and that, if labels are unusually wide, the colour
@@ -158,8 +174,8 @@ Picture draw(const HeatMap& map, const PlotStyle& style, Format format) {
   for (bool settled = empty; !settled;) {
     const double width_px = frame.area().width;
     pixels = pool_to_pixels(map, rows, cols, frame, style.size.scale);
-    content.color_bar = color_bar(color, pixels.values);
-    content.note = note(pixels, map.pooling);
+    content.color_bar = bar_of(pixels.values);
+    content.note = note_of(pixels);
     frame = Frame(style, content);
     settled = frame.area().width >= width_px;
   }
@@ -170,7 +186,7 @@ Picture draw(const HeatMap& map, const PlotStyle& style, Format format) {
   if (empty) {
     draw_no_data(*canvas, frame);
   } else {
-    canvas->image(frame.area(), colored(pixels, content.color_bar->range));
+    canvas->image(frame.area(), colored(pixels, *content.color_bar));
   }
   frame.draw(*canvas);
   return {canvas->finish(), frame.layout()};

@@ -26,6 +26,7 @@ struct Axis {
       {};  ///< of the values passed, e.g. "s", "Hz", "dB"; s, Hz, B, ... get prefixes (ms, kHz) as needed
   Scale scale = Scale::linear;
   std::optional<Range> range = {};  ///< what to show; default: all data with a little room
+  bool whole = false;               ///< only whole numbers are marked (linear axes)
 };
 
 struct PlotStyle {
@@ -51,7 +52,8 @@ struct Picture {
   Layout layout = {};
 };
 
-/// A matrix as colours (viridis), as for spectrograms. Cells without a finite value are grey.
+/// A matrix as colours: viridis, as for spectrograms, or blue and red for below and above zero. Cells without a finite value are
+/// grey.
 struct HeatMap {
   MatrixView values = {};  ///< row r up the y axis, column c along the x axis; `transposed()` costs nothing
   Axis x = {};
@@ -62,6 +64,8 @@ struct HeatMap {
   /// colours); values beyond take the end's colour, which a pointed end of the colour bar tells. Always linear.
   Axis color = {};
   Pooling pooling = Pooling::max;  ///< when there are more cells than pixels
+  bool signed_values =
+      false;  ///< colours show by how much values are above or below zero, whose colour is white
 };
 
 /// One line. Points with NaN or infinity (or not positive on a log axis) are gaps.
@@ -108,22 +112,38 @@ struct RegionMap {
   std::vector<std::string> captions = {};  ///< as many as cells, written into them where they fit
 };
 
-/// What each of several rows (ranks) did when: bars from lo to hi, and marks at single points.
+/// What each of several rows (ranks) did when: bars from lo to hi, marks at single points, and lines from row to row.
 struct Gantt {
+  struct Kind {
+    std::string name = {};  ///< for the legend
+    Rgb color = {};
+  };
   struct Bar {
     std::size_t row = 0;
     Range span = {};
     std::size_t kind = 0;  ///< index into `kinds`
+    Range across = {};  ///< of the height that bars have in a row, from its lower edge (0) to its upper (1)
+    std::string caption = {};  ///< written into the bar where it fits
   };
   struct Mark {
     std::size_t row = 0;
     double at = 0;
+    std::optional<Range> across = {};  ///< as that of bars; default: from row to row
   };
-  std::vector<std::string> rows = {};   ///< the lowest first
-  std::vector<std::string> kinds = {};  ///< of bars, for the legend
-  std::vector<Bar> bars = {};
-  std::string mark_name = {};  ///< for the legend; empty: no marks
+  struct Link {
+    std::size_t from_row = 0;
+    double from = 0;
+    std::size_t to_row = 0;
+    double to = 0;
+    std::size_t kind = 0;  ///< index into `link_kinds`
+  };
+  std::vector<std::string> rows = {};  ///< the lowest first
+  std::vector<Kind> kinds = {};        ///< of bars
+  std::vector<Bar> bars = {};          ///< later ones lie upon earlier ones
+  std::string mark_name = {};          ///< for the legend; empty: no marks
   std::vector<Mark> marks = {};
+  std::vector<Kind> link_kinds = {};  ///< later ones are drawn upon earlier ones, and thicker
+  std::vector<Link> links = {};
   std::string row_label = {};
   Axis x = {};
 };

@@ -11,12 +11,6 @@ namespace {
 
 constexpr double kGap_px = 2;  // white between cells
 
-/// Black or white, whichever is easier to read on `background` (luminance by ITU-R BT.601).
-Rgb text_color_on(Rgb background) {
-  const double luminance = 0.299 * background.r + 0.587 * background.g + 0.114 * background.b;
-  return luminance > 130 ? kText : kWhite;
-}
-
 }  // namespace
 
 Picture draw(const RegionMap& map, const PlotStyle& style, Format format) {

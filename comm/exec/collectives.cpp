@@ -306,26 +306,14 @@ CallArguments Collectives::scatter_arguments(std::span<const std::byte> send, st
                                              std::size_t element_bytes, int root,
                                              std::string_view algorithm) const {
   if (rank() == root) require_size("scatter", send.size(), recv.size() * static_cast<std::size_t>(size()));
-  return {.operation = Operation::scatter,
-          .bytes = recv.size(),
-          .element_bytes = element_bytes,
-          .root = root,
-          .algorithm = algorithm,
-          .send = send,
-          .recv = recv};
+  return {Operation::scatter, recv.size(), element_bytes, root, algorithm, send, recv};
 }
 
 CallArguments Collectives::gather_arguments(std::span<const std::byte> send, std::span<std::byte> recv,
                                             std::size_t element_bytes, int root,
                                             std::string_view algorithm) const {
   if (rank() == root) require_size("gather", recv.size(), send.size() * static_cast<std::size_t>(size()));
-  return {.operation = Operation::gather,
-          .bytes = send.size(),
-          .element_bytes = element_bytes,
-          .root = root,
-          .algorithm = algorithm,
-          .send = send,
-          .recv = recv};
+  return {Operation::gather, send.size(), element_bytes, root, algorithm, send, recv};
 }
 
 void Collectives::scatter_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
@@ -340,27 +328,14 @@ void Collectives::gather_bytes(std::span<const std::byte> send, std::span<std::b
 
 CallArguments Collectives::bcast_arguments(std::span<std::byte> data, std::size_t element_bytes, int root,
                                            std::string_view algorithm) {
-  return {.operation = Operation::bcast,
-          .bytes = data.size(),
-          .element_bytes = element_bytes,
-          .root = root,
-          .algorithm = algorithm,
-          .send = data,
-          .recv = data};
+  return {Operation::bcast, data.size(), element_bytes, root, algorithm, data, data};
 }
 
 CallArguments Collectives::reduce_arguments(std::span<const std::byte> send, std::span<std::byte> recv,
                                             const Reducer& reducer, int root,
                                             std::string_view algorithm) const {
   if (rank() == root) require_size("reduce", recv.size(), send.size());
-  return {.operation = Operation::reduce,
-          .bytes = send.size(),
-          .element_bytes = reducer.element_bytes(),
-          .root = root,
-          .algorithm = algorithm,
-          .send = send,
-          .recv = recv,
-          .reducer = &reducer};
+  return {Operation::reduce, send.size(), reducer.element_bytes(), root, algorithm, send, recv, &reducer};
 }
 
 void Collectives::bcast_bytes(std::span<std::byte> data, std::size_t element_bytes, int root,

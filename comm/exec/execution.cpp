@@ -307,6 +307,7 @@ struct Execution::Impl {
         const Op& op = part.program[i];
         observer->message_ended({.sent = op.kind == OpKind::send,
                                  .peer = op.peer,
+                                 .tag = state.tag,
                                  .bytes = state.bytes,
                                  .early = begun[idx(i)].early,
                                  .begin_ns = begun[idx(i)].at_ns,

@@ -74,6 +74,7 @@ struct Recorder::Event {
   std::int64_t end_ns = 0;
   std::uint64_t bytes = 0;
   std::int32_t peer = -1;
+  std::int32_t tag = 0;
   TimelineEvent::Kind kind = TimelineEvent::Kind::span;
   bool early = false;
   std::array<char, 26> name{};
@@ -269,6 +270,7 @@ Timeline Recorder::collect_all(Collectives& comm, bool with_events) const {
       to.push_back({.kind = event.kind,
                     .name = event.name.data(),
                     .peer = event.peer,
+                    .tag = event.tag,
                     .bytes = event.bytes,
                     .early = event.early,
                     .begin_ns = event.begin_ns,
@@ -294,6 +296,7 @@ void Recorder::message_ended(const MessageRecord& message) {
         .end_ns = message.end_ns,
         .bytes = message.bytes,
         .peer = message.peer,
+        .tag = message.tag,
         .kind = message.sent ? TimelineEvent::Kind::send : TimelineEvent::Kind::receive,
         .early = message.early});
 }

@@ -27,6 +27,7 @@ struct CallRecord {
 struct MessageRecord {
   bool sent = false;
   int peer = 0;
+  int tag = 0;  ///< the same at both ends; comes again after some hundred calls
   std::size_t bytes = 0;
   bool early = false;         ///< begun before the caller came
   std::int64_t begin_ns = 0;  ///< it was handed over to the transport

@@ -26,7 +26,7 @@ struct Timeline;
 ///
 /// On request also what it did otherwise, and every message: collect_timeline().
 ///
-/// Any thread may tell it something at any time. Memory: 100 bytes per call, 56 per other event.
+/// Any thread may tell it something at any time. Memory: 100 bytes per call, 64 per other event.
 class Recorder final : public Observer {
  public:
   /// @param most_calls, most_events  of this rank; what comes after them is counted only. 0 events: no timeline is wanted

@@ -45,6 +45,34 @@ class RecordTest(ProgramTest):
             if row["operation"] == "gather" and row["rank"] == 2:
                 self.assertGreaterEqual(row["compute_ns"], 75_000_000)
 
+    def test_the_json_form_is_replayed_as_the_text_is(self):
+        said = self.papfft("record", "-o", "t.json", "transform", self.batch(), "-o", "out.npy", "--engine", "dif", "--scatter",
+                           "mpi", "--gather", "mpi", "--record", "t.csv", ranks=2).stdout.decode()
+        self.assertRegex(said, r"gather +mpi ")  # MPI's own calls are calls, too
+        rows = rows_of(self.path("t.csv"))
+        self.assertEqual({row["algorithm"] for row in rows}, {"mpi"})
+        self.assertEqual(len(rows), 2 * 8)
+        self.papfft("simulate", "--algorithms", "bnom", "--ranks", 2, "--iterations", 4, "--arrivals", "trace:t.json,trace:t.csv",
+                    "--json", "s.json")
+        by_json, by_text = json.loads(self.path("s.json").read_text())["rows"]
+        self.assertEqual(by_json["run_ns"], by_text["run_ns"])
+        self.papfft("transform", "z.npy", "-o", "out.npy", "--delay", "trace:t.json", ranks=2)
+        document = json.loads(self.path("t.json").read_text())
+
+        def refused(change):
+            broken = json.loads(json.dumps(document))
+            change(broken["calls"][3])
+            self.path("bad.json").write_text(json.dumps(broken))
+            return self.refused(65, "transform", "z.npy", "-o", "x.npy", "--delay", "trace:bad.json")
+
+        self.assertIn("call 3 has a 'exit_ns'", refused(lambda call: call["exit_ns"].__setitem__(0, -1)))
+        self.assertIn("no whole JSON", refused(lambda call: call["exit_ns"].__setitem__(0, float("nan"))))
+        self.assertIn("call 3 has not one 'arrival_ns' per rank", refused(lambda call: call["arrival_ns"].pop()))
+        self.path("bad.json").write_text(self.path("t.json").read_text()[:-20])
+        self.assertIn("no whole JSON", self.refused(65, "transform", "z.npy", "-o", "x.npy", "--delay", "trace:bad.json"))
+        self.assertIn("recorded on 2 ranks; there are 3",
+                      self.refused(64, "transform", "z.npy", "-o", "x.npy", "--delay", "trace:t.json", ranks=3))
+
     def test_every_job_as_a_word_before_it(self):
         taps = self.save("taps.npy", np.ones(9))
         for job, operations in ((("spectrogram", RECORDING), {"scatter", "gather"}),

@@ -8,7 +8,7 @@ import json
 import re
 import xml.etree.ElementTree
 
-from support import ProgramTest, command_line, complaints, run
+from support import ProgramTest, command_line, complaints, np, run
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&\"'\x1b[31m\u2028"
 VOID = {"meta", "img", "br", "link", "input", "hr"}
@@ -223,6 +223,66 @@ class ReportTest(ProgramTest):
                             ("exit_us", 3), ("arrival_us", [[None, 0, 0], [0, 0, 0]])):
             rows[0]["calls"] = {**calls, name: value}
             self.assertIn("bad.json: row 1 ", self.refused(self.write("bad.json", collective(rows)), "-o", "out.html"))
+
+    def test_run_time_over_ranks_and_how_uneven_the_arrivals_were(self):
+        rows = [{**collective_row("mpi", n, ranks=n), "after_last_ms": summary(n / 2), "imbalance_samples": [1, 2, 4]} for n in (2, 4, 8)]
+        _, captions = self.page(self.write("n.json", collective(rows)))
+        self.assertIn("Run time over ranks: gather of 8 MiB, arrivals none", captions)
+        self.assertIn("Distribution of the imbalance factor: gather of 8 MiB on 4 ranks", captions)
+        text = self.path("report.html").read_text()
+        for words in ("last arrival to last exit", "run time: first arrival to last exit", "elapsed: mean over ranks"):
+            self.assertIn(words, text)
+        rows[0]["imbalance_samples"] = ["a"]
+        self.assertIn("imbalance_samples", self.refused(self.write("bad.json", collective(rows)), "-o", "out.html"))
+
+    def test_messages_of_a_simulated_call(self):
+        self.papfft("simulate", "--algorithms", "papbi,bnom", "--ranks", 5, "--bytes", "64K", "--segments", 4, "--arrivals",
+                    "uniform:1ms", "--messages", "--json", "m.json")
+        _, captions = self.page("m.json")
+        of = "Messages of one call: reduce of 64 KiB on 5 ranks, arrivals uniform:1ms, by "
+        self.assertEqual([c[len(of):] for c in captions if c.startswith(of)], ["papbi in 4 segments", "bnom in 4 segments"])
+        self.assertIn("on the critical path", self.path("report.html").read_text())
+        document = json.loads(self.path("m.json").read_text())
+        for name, value in (("from", [9]), ("to", ["a"]), ("end_ns", [1, 2]), ("exit_ns", [1]), ("critical", None)):
+            document["rows"][0]["messages"][name], kept = value, document["rows"][0]["messages"][name]
+            self.assertIn(name if name == "critical" else "'messages'",
+                          self.refused(self.write("bad.json", document), "-o", "out.html"))
+            document["rows"][0]["messages"][name] = kept
+
+    def test_a_jobs_timeline_and_recording(self):
+        self.save("z.npy", np.random.default_rng(7).standard_normal((20, 510)) + 0j)
+        self.papfft("transform", "z.npy", "-o", "out.npy", "--engine", "dif", "--gather", "bsls", "--delay", "late:1:20ms",
+                    "--timeline", "t.json", "--record", "r.json", ranks=3)
+        parser, captions = self.page("t.json", "r.json", "--figures", "pictures")
+        for words in ("Timeline: transform on 3 ranks", "Timeline of the first calls: transform on 3 ranks",
+                      "What each rank did in all: transform on 3 ranks", "Run and elapsed time of recorded calls on 3 ranks",
+                      "How far apart the ranks come: distribution, 3 ranks"):
+            self.assertIn(words, captions)
+        self.assertTrue([c for c in captions if c.startswith("The call of median run time: 7.97 KiB on 3 ranks, by gather sls")]
+                        or [c for c in captions if c.startswith("The call of median run time: ")], captions)
+        self.assertEqual(len([p for p in self.files() if p.startswith("pictures/")]), 2 * len(captions))
+        self.assertEqual({json.dumps(json.loads(s)) for s in parser.scripts},
+                         {json.dumps(json.loads(self.path(f).read_text())) for f in ("t.json", "r.json")})
+        text = self.path("report.html").read_text()
+        for words in ("The first 8 of 40 calls", "computes", "Late Sender", "message", "edge", "in the background, before its caller"):
+            self.assertIn(words, text)
+        self.assertIn("t.json is a timeline; what would work", self.refused("--compare", "t.json", "r.json", code=64))
+        whole = self.path("t.json").read_text()
+        for content, said in ((whole[:-100], "is no JSON"), (whole.replace('"papfft"', '"other"', 1), "another program"),
+                              (whole.replace('"dur":', '"dur":-', 1), "event"), (whole.replace('"ph":"X"', '"ph":"B"', 1), "kind 'B'")):
+            self.path("bad.json").write_text(content)
+            self.assertIn(said, self.refused("bad.json", "-o", "out.html"))
+
+    def test_hostile_names_in_a_timeline_stay_texts(self):
+        def slice_of(**more):
+            return {"pid": 0, "tid": 0, "ph": "X", "name": HOSTILE, "cat": "phase", "ts": 0, "dur": 5, **more}
+
+        events = [slice_of(), slice_of(tid=1000, cat="call", ts=6),
+                  {"pid": 0, "tid": 0, "ph": "M", "name": "process_name", "args": {"name": HOSTILE}}]
+        document = {"otherData": {"papfft": "1", "command": "papfft " + HOSTILE, "machine": {HOSTILE: HOSTILE}}, "traceEvents": events}
+        parser, captions = self.page(self.write("h.json", document))
+        self.assertEqual(json.loads(parser.scripts[0]), document)
+        self.assertIn("onerror=alert(2)", " ".join(parser.texts))
 
     def test_files_that_cannot_be_used(self):
         good = collective([collective_row("mpi", 60)])

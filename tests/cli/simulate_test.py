@@ -74,6 +74,26 @@ class SimulateTest(ProgramTest):
             self.assertEqual(times["lin"], (p - 1) * (5000 + 2 * block))
             self.assertEqual(times["bnom"], 3 * 5000 + (p - 1) * 2 * block)
 
+    def test_the_messages_of_a_call_and_its_critical_path(self):
+        # A pipeline of 2 segments through 0, 1, 2 to the root: bytes take 1 ns, 10 per segment; rank 1 comes 5 ns late.
+        row, = self.rows("--op", "bcast", "--algorithms", "chain", "--ranks", 3, "--bytes", 20, "--segments", 2, "--alpha", 0,
+                         "--beta", 1, "--arrivals", "late:1:5ns", "--messages")
+        m = row["messages"]
+        of = {key: list(zip(m["from"], m["to"], m[key])) for key in ("bytes", "begin_ns", "end_ns", "critical")}
+        self.assertEqual(sorted(of["bytes"]), [(0, 1, 10), (0, 1, 10), (1, 2, 10), (1, 2, 10)])
+        self.assertEqual(sorted(of["begin_ns"]), [(0, 1, 5), (0, 1, 15), (1, 2, 15), (1, 2, 25)])
+        self.assertEqual(sorted(of["end_ns"]), [(0, 1, 15), (0, 1, 25), (1, 2, 25), (1, 2, 35)])
+        self.assertEqual((m["arrival_ns"], m["exit_ns"]), ([0, 5, 0], [25, 35, 35]))
+        self.assertEqual(sum(m["critical"]), 3)
+        self.assertIn((1, 2, 1), of["critical"])
+        self.assertEqual(row["run_ns"]["mean"], 35)
+        self.assertEqual(row["after_last_ns"]["mean"], 30)
+        for arguments, said in ((("--messages",), "--json"), (("--messages", "--json", "x.json", "--algorithms", "chain", "--ranks",
+                                                                1000, "--segments", 64), "--messages: more than 20000")):
+            result = run(command_line(("simulate", *arguments)), cwd=self.folder)
+            self.assertEqual(result.returncode, 64)
+            self.assertIn(said, result.stderr.decode())
+
     def test_a_late_root_finds_the_others_sum_in_the_background(self):
         rows = self.rows("--algorithms", "papbi,bpapbi", "--ranks", 16, "--bytes", "1M", "--segments", 32, "--arrivals",
                          "root-late:100ms", "--gamma", 0)

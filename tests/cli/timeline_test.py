@@ -8,18 +8,71 @@ from support import RECORDING, ProgramTest, command_line, complaints, np, run
 
 
 class TimelineTest(ProgramTest):
-    def timeline(self, *job, ranks):
-        self.papfft(*job, "-o", "out.npy", "--timeline", "t.json", ranks=ranks)
+    def timeline(self, *job, ranks, **options):
+        self.papfft(*job, "-o", "out.npy", "--timeline", "t.json", ranks=ranks, **options)
         document = json.loads(self.path("t.json").read_text())
         self.assertEqual(document["otherData"]["dropped_events"], 0)
         self.events = document["traceEvents"]
         self.slices = [e for e in self.events if e["ph"] == "X"]
-        self.assertEqual({e["ph"] for e in self.events} - {"X", "i", "M"}, set())
+        self.check_format(document)
         self.assertEqual({e["pid"] for e in self.slices}, set(range(ranks or 1)))
         self.assertTrue(all(e["dur"] >= 0 for e in self.slices))
         self.assertEqual(min(e["ts"] for e in self.events if e["ph"] != "M"), 0)
         self.thread_names = {(e["pid"], e["tid"]): e["args"]["name"] for e in self.events if e["name"] == "thread_name"}
         self.check_nesting()
+
+    def check_format(self, document):
+        """The rules of the Trace Event Format, for the kinds of events that we write."""
+        self.assertEqual(document["displayTimeUnit"], "ms")
+        needed = {"X": {"name": str, "cat": str, "ts": (int, float), "dur": (int, float)},
+                  "i": {"name": str, "cat": str, "ts": (int, float), "s": str}, "M": {"name": str, "args": dict},
+                  "s": {"name": str, "cat": str, "ts": (int, float), "id": int},
+                  "f": {"name": str, "cat": str, "ts": (int, float), "id": int, "bp": str}}
+        for e in self.events:
+            for key, kind in {"pid": int, "tid": int, **needed[e["ph"]]}.items():
+                self.assertIsInstance(e[key], kind, e)
+                self.assertNotIsInstance(e[key], bool, e)
+            self.assertLessEqual(set(e), {"ph", "pid", "tid", "args", *needed[e["ph"]]}, e)
+            if e["ph"] != "M":
+                self.assertGreaterEqual(e["ts"], 0, e)
+                self.assertTrue(e["name"] and e["cat"], e)
+        self.assertTrue(all(e["s"] == "t" for e in self.events if e["ph"] == "i"))
+        # Each process and each thread with a slice has a name, and one alone.
+        names = collections.Counter((e["name"], e["pid"], e["tid"]) for e in self.events if e["ph"] == "M")
+        self.assertEqual({key[0] for key in names},
+                         {"process_name", "process_sort_index", "thread_name", "thread_sort_index"})
+        self.assertEqual(set(names.values()), {1})
+        for e in self.slices:
+            self.assertIn(("process_name", e["pid"], 0), names)
+            self.assertIn(("thread_name", e["pid"], e["tid"]), names)
+        self.check_flows()
+
+    def check_flows(self):
+        """An arrow has one start and one end, in this order, each within a slice of its thread: from a send to a receive."""
+        starts = {e["id"]: e for e in self.events if e["ph"] == "s"}
+        ends = {e["id"]: e for e in self.events if e["ph"] == "f"}
+        self.assertEqual(starts.keys(), ends.keys())
+        self.assertEqual(len(starts) + len(ends), sum(e["ph"] in "sf" for e in self.events))
+        messages = collections.defaultdict(list)
+        for e in self.slices:
+            if "peer" in e.get("args", {}):
+                messages[e["pid"], e["tid"]].append(e)
+        self.arrows = []
+        for number, start in starts.items():
+            end = ends[number]
+            self.assertEqual(end["bp"], "e")
+            self.assertLessEqual(start["ts"], end["ts"])
+            around = []
+            for e, word in ((start, "to"), (end, "from")):
+                at = round(e["ts"] * 1000)
+                within = [s for s in messages[e["pid"], e["tid"]]
+                          if round(s["ts"] * 1000) <= at <= round(s["ts"] * 1000) + round(s["dur"] * 1000) and s["name"].startswith(word)]
+                self.assertTrue(within, e)
+                around.append(within)
+            pairs = [(a, b) for a in around[0] for b in around[1]
+                     if a["args"]["peer"] == b["pid"] and b["args"]["peer"] == a["pid"] and a["args"]["bytes"] == b["args"]["bytes"]]
+            self.assertTrue(pairs, (start, end))
+            self.arrows.append(pairs[0])
 
     def check_nesting(self):
         """Of two slices of a thread one contains the other, or they do not touch. In whole ns, as they were recorded."""
@@ -59,6 +112,7 @@ class TimelineTest(ProgramTest):
         # Blocks of 170 numbers of 16 bytes to and from two ranks, three times.
         sent = [e for e in self.slices if e["cat"] == "message" and e["args"]["bytes"] == 2720 and e["name"].startswith("to ")]
         self.assertEqual(collections.Counter(e["name"] for e in sent), {"to 0": 6, "to 1": 3, "to 2": 3})
+        self.assertEqual(sum(send["args"]["bytes"] == 2720 for send, _ in self.arrows), 12)
 
     def test_what_runs_in_the_background(self):
         self.timeline("transform", self.batch(rows=4, length=2048), "--engine", "dif", "--gather", "bsls", "--delay",
@@ -83,6 +137,24 @@ class TimelineTest(ProgramTest):
             with self.subTest(job[0]):
                 self.timeline(*job, ranks=2)
                 self.assertLessEqual(phases, {e["name"] for e in self.slices if e["pid"] == 0})
+
+    def test_farms_and_mpis_own_calls(self):
+        # So long that each vector is a task of its own.
+        self.timeline("transform", self.batch(rows=9, length=16384), "--engine", "farm", "--delay", "late:2:10ms", ranks=3)
+        tasks = collections.Counter(e["pid"] for e in self.named("compute"))
+        self.assertEqual(sum(tasks.values()), 9)
+        self.assertTrue(tasks[1] and tasks[2])
+        self.assertTrue(all(e["dur"] >= 10_000 for e in self.named("compute", pid=2)))
+        for phase in ("read", "write"):  # each task's, and the whole input's and output's
+            self.assertEqual(len(self.named(phase)), 10)
+        for rank in (1, 2):
+            self.assertTrue(self.named("wait", pid=rank))
+        self.timeline("spectrogram", "-", "--format", "f32_le", "--nperseg", 64, ranks=2, stdin=None,
+                      input=np.ones(50000, np.float32).tobytes())
+        self.assertTrue(self.named("compute"))
+        self.assertTrue(self.named("wait", pid=1))
+        self.timeline("transform", self.batch(), "--engine", "dif", "--scatter", "mpi", "--gather", "mpi", ranks=2)
+        self.assertEqual(len(self.named("scatter mpi")) + len(self.named("gather mpi")), 12)
 
     def test_one_process_alone(self):
         self.timeline("transform", self.batch(), ranks=None)

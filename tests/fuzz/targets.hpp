@@ -10,12 +10,17 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "app/io/npy.hpp"
+#include "app/io/recording_file.hpp"
 #include "app/io/sigmf.hpp"
 #include "app/io/source.hpp"
 #include "app/io/writer.hpp"
+#include "app/report/bench_figures.hpp"
+#include "app/report/input.hpp"
+#include "app/report/trace_figures.hpp"
 #include "comm/predict/pure/arrival_trace.hpp"
 
 /// What the fuzzers feed, also run on every file of the corpus by the unit tests. Each function takes any bytes; only the
@@ -111,7 +116,7 @@ inline void sound(Bytes bytes) {
 inline void trace(Bytes bytes) {
   std::istringstream in{std::string(text_of(bytes))};
   try {
-    const comm::ArrivalTrace trace = comm::parse_trace(in);
+    const comm::ArrivalTrace trace = app::io::parse_trace(in);
     require(trace.iterations > 0 && trace.ranks > 0);
     require(trace.delay_ns.size() ==
             static_cast<std::size_t>(trace.iterations) * static_cast<std::size_t>(trace.ranks));
@@ -124,12 +129,39 @@ inline void trace(Bytes bytes) {
   try {
     in.clear();
     in.seekg(0);
-    const comm::ArrivalRecording recording = comm::read_recording(in);
+    const comm::ArrivalRecording recording = app::io::read_recording(in);
     std::ostringstream out;
     comm::write_recording(out, recording, {});
     std::istringstream again(out.str());
     require(comm::read_recording(again) == recording);
+    std::istringstream as_json(
+        app::io::to_json(recording).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    require(app::io::read_recording(as_json) == recording);
   } catch (const comm::TraceError&) {
+  }
+}
+
+/// What `papfft report` takes.
+inline void report(Bytes bytes) {
+  namespace report = app::report;
+  constexpr std::int64_t kMostRanks = 64;  // so that a picture takes milliseconds
+  const auto draw_all = [](const std::vector<report::Figure>& figures) {
+    for (const report::Figure& figure : figures) require(!draw(figure, report::Format::svg).bytes.empty());
+  };
+  try {
+    const auto input = report::parse_input("fuzz", std::string(text_of(bytes)));
+    if (const auto* trace = std::get_if<report::Trace>(&input)) {
+      require(!trace->ranks.empty() && !trace->slices.empty());
+      if (std::ssize(trace->ranks) <= kMostRanks) draw_all(make_figures(*trace, "f"));
+      return;
+    }
+    const std::vector<report::BenchRun> runs = {std::get<report::BenchRun>(input)};
+    require(!runs.front().rows.empty());
+    const auto is_large = [](const report::BenchRow& row) { return row.ranks > kMostRanks; };
+    if (std::ranges::any_of(runs.front().rows, is_large)) return;
+    for (const report::RunGroup& group : report::group_runs(runs)) draw_all(make_figures(group, "f"));
+  } catch (const app::io::DataError& error) {
+    require(std::string_view(error.what()).find('\n') == std::string_view::npos);
   }
 }
 
@@ -137,7 +169,8 @@ struct Target {
   std::string_view name;  ///< also its folder in the corpus
   void (*run)(Bytes);
 };
-inline constexpr std::array kTargets = {Target{"npy", npy}, Target{"sigmf", sigmf}, Target{"raw", raw},
-                                        Target{"sound", sound}, Target{"trace", trace}};
+inline constexpr std::array kTargets = {Target{"npy", npy},     Target{"sigmf", sigmf},
+                                        Target{"raw", raw},     Target{"sound", sound},
+                                        Target{"trace", trace}, Target{"report", report}};
 
 }  // namespace papfft::fuzz

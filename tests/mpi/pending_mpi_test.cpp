@@ -10,15 +10,12 @@
 
 #include "comm/schedule/registry.hpp"
 #include "papfft/mpi.hpp"
+#include "tests/support/mpi_collectives.hpp"
 
 namespace papfft::comm {
 namespace {
 
-Options quick() {
-  Options o = Options::from_environment();
-  o.stuck_after = std::chrono::seconds(60);
-  return o;
-}
+using namespace test;
 
 /// Scatters one way and gathers back the other, several of each under way, as a stream does.
 void stream(Collectives& comm, std::string_view scatter, std::string_view gather) {

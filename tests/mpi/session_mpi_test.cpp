@@ -6,14 +6,15 @@
 
 #include "comm/schedule/registry.hpp"
 #include "papfft/mpi.hpp"
+#include "tests/support/mpi_collectives.hpp"
 
 namespace papfft::comm {
 namespace {
 
+using namespace test;
+
 TEST(MpiSession, EveryAlgorithmInTheBackgroundEqualsMpi) {
-  Options options = Options::from_environment();
-  options.stuck_after = std::chrono::seconds(60);
-  MpiSession session(MPI_COMM_WORLD, options, SessionOptions{});
+  MpiSession session(MPI_COMM_WORLD, quick(), SessionOptions{});
   const int me = session.rank();
   constexpr int n = 40000;
   const auto sized = [&](int count) { return std::vector<float>(static_cast<std::size_t>(count)); };
@@ -57,9 +58,7 @@ TEST(MpiSession, EveryAlgorithmInTheBackgroundEqualsMpi) {
 }
 
 TEST(MpiSession, PersistentCallsEqualMpi) {
-  Options options = Options::from_environment();
-  options.stuck_after = std::chrono::seconds(60);
-  MpiSession session(MPI_COMM_WORLD, options, SessionOptions{});
+  MpiSession session(MPI_COMM_WORLD, quick(), SessionOptions{});
   const int me = session.rank();
   constexpr int n = 40000;
   std::vector<int> mine(n);
@@ -94,9 +93,7 @@ struct ValueAndPlace {  // MPI_DOUBLE_INT, which has a gap at its end
 };
 
 TEST(MpiSession, BeginsReductionsByMpisOwnOperationsEarlyAndUsersNever) {
-  Options options = Options::from_environment();
-  options.stuck_after = std::chrono::seconds(60);
-  MpiSession session(MPI_COMM_WORLD, options, SessionOptions{});
+  MpiSession session(MPI_COMM_WORLD, quick(), SessionOptions{});
   const int me = session.rank();
   constexpr int n = 3000;
   const auto late_root = [&] {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
@@ -30,6 +31,35 @@ struct Group {
     return "P" + std::to_string(test.param.ranks) + "_n" + std::to_string(test.param.elements);
   }
 };
+
+/// A group with a session's background thread or without.
+struct SessionGroup {
+  int ranks;
+  std::size_t elements;
+  std::uint32_t seed;
+  bool background;
+
+  static std::string name(const testing::TestParamInfo<SessionGroup>& test) {
+    return "P" + std::to_string(test.param.ranks) + "_n" + std::to_string(test.param.elements) +
+           (test.param.background ? "" : "_without_thread");
+  }
+};
+
+/// What a rank contributes to a call, unlike all other ranks and calls.
+inline std::vector<int> block(int call, int rank, std::size_t n) {
+  std::vector<int> v(n);
+  for (std::size_t i = 0; i < n; ++i) v[i] = call * 1000003 + rank * 1009 + static_cast<int>(i);
+  return v;
+}
+/// All ranks' blocks.
+inline std::vector<int> whole(int call, int ranks, std::size_t n) {
+  std::vector<int> all;
+  for (int r = 0; r < ranks; ++r) {
+    const auto one = block(call, r, n);
+    all.insert(all.end(), one.begin(), one.end());
+  }
+  return all;
+}
 
 /// Three bytes: an odd size, and no number type of MPI's.
 using Triple = std::array<std::uint8_t, 3>;

@@ -10,42 +10,17 @@
 #include "comm/schedule/registry.hpp"
 #include "comm/transport/thread_group.hpp"
 #include "papfft/session.hpp"
+#include "tests/support/thread_collectives.hpp"
 
 namespace papfft::comm {
 namespace {
 
+using namespace test;
+
 using std::chrono::milliseconds;
 
-Options quick() {
-  Options o;
-  o.stuck_after = std::chrono::seconds(30);
-  return o;
-}
-
-std::vector<int> block(int call, int rank, std::size_t n) {
-  std::vector<int> v(n);
-  for (std::size_t i = 0; i < n; ++i) v[i] = call * 1000003 + rank * 1009 + static_cast<int>(i);
-  return v;
-}
-
-std::vector<int> whole(int call, int ranks, std::size_t n) {
-  std::vector<int> all;
-  for (int r = 0; r < ranks; ++r) {
-    const auto one = block(call, r, n);
-    all.insert(all.end(), one.begin(), one.end());
-  }
-  return all;
-}
-
-struct Case {
-  int ranks;
-  std::size_t elements;
-  std::uint32_t seed;
-  bool background;
-};
-
 /// Runs body(collectives) with a background thread or without.
-class PendingOnThreads : public testing::TestWithParam<Case> {
+class PendingOnThreads : public testing::TestWithParam<SessionGroup> {
  protected:
   void for_each_rank(const std::function<void(Collectives&)>& body) {
     ThreadGroup(GetParam().ranks, GetParam().seed).run([&](Transport& transport) {
@@ -198,14 +173,10 @@ TEST_P(PendingOnThreads, TheRootsOwnBlockInItsPlaceIsLeftAlone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Groups, PendingOnThreads,
-                         testing::Values(Case{1, 10, 0, false}, Case{2, 1000, 1, true},
-                                         Case{3, 20000, 2, false}, Case{5, 20000, 3, true},
-                                         Case{8, 300, 4, false}, Case{4, 30000, 5, true}),
-                         [](const auto& test) {
-                           return "P" + std::to_string(test.param.ranks) + "_n" +
-                                  std::to_string(test.param.elements) +
-                                  (test.param.background ? "" : "_without_thread");
-                         });
+                         testing::Values(SessionGroup{1, 10, 0, false}, SessionGroup{2, 1000, 1, true},
+                                         SessionGroup{3, 20000, 2, false}, SessionGroup{5, 20000, 3, true},
+                                         SessionGroup{8, 300, 4, false}, SessionGroup{4, 30000, 5, true}),
+                         SessionGroup::name);
 
 TEST(Pending, TheBackgroundThreadMovesItOnWhileAllCompute) {
   ThreadGroup(3, 7).run([](Transport& transport) {

@@ -14,18 +14,15 @@
 #include "comm/predict/pure/timeline.hpp"
 #include "comm/transport/thread_group.hpp"
 #include "papfft/session.hpp"
+#include "tests/support/thread_collectives.hpp"
 
 namespace papfft::comm {
 namespace {
 
+using namespace test;
+
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
-
-Options quick() {
-  Options o;
-  o.stuck_after = std::chrono::seconds(30);
-  return o;
-}
 
 TEST(Recorder, HasEveryRanksPartOfEveryCallOnOneClock) {
   constexpr int kRanks = 4;

@@ -24,21 +24,6 @@ using std::chrono::milliseconds;
 
 void pause_ms(int ms) { std::this_thread::sleep_for(milliseconds(ms)); }
 
-std::vector<int> block(int iteration, int rank, std::size_t n) {
-  std::vector<int> v(n);
-  for (std::size_t i = 0; i < n; ++i) v[i] = iteration * 1000003 + rank * 1009 + static_cast<int>(i);
-  return v;
-}
-
-std::vector<int> whole(int iteration, int ranks, std::size_t n) {
-  std::vector<int> all;
-  for (int r = 0; r < ranks; ++r) {
-    const auto one = block(iteration, r, n);
-    all.insert(all.end(), one.begin(), one.end());
-  }
-  return all;
-}
-
 /// A processing phase of a few milliseconds with one edge in the middle.
 void process(Session& session, int ms, bool tells_edge = true) {
   session.processing_start();
@@ -58,17 +43,10 @@ std::vector<std::string> names(Operation operation) {
   return result;
 }
 
-struct Case {
-  int ranks;
-  std::size_t elements;
-  std::uint32_t seed;
-  bool background;
-};
-
-class SessionOnThreads : public testing::TestWithParam<Case> {};
+class SessionOnThreads : public testing::TestWithParam<SessionGroup> {};
 
 TEST_P(SessionOnThreads, ResultsAreThoseOfPlainCollectivesWhateverIsPredicted) {
-  const Case& c = GetParam();
+  const SessionGroup& c = GetParam();
   ThreadGroup(c.ranks, c.seed).run([&](Transport& transport) {
     Session session(transport, quick(), {.root = 0, .background = c.background});
     const int p = session.size();
@@ -125,14 +103,10 @@ TEST_P(SessionOnThreads, ResultsAreThoseOfPlainCollectivesWhateverIsPredicted) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Groups, SessionOnThreads,
-                         testing::Values(Case{1, 10, 0, true}, Case{2, 100, 1, true}, Case{3, 40000, 0, true},
-                                         Case{5, 20000, 3, true}, Case{8, 30000, 0, true},
-                                         Case{4, 20000, 5, false}),
-                         [](const auto& test) {
-                           return "P" + std::to_string(test.param.ranks) + "_n" +
-                                  std::to_string(test.param.elements) +
-                                  (test.param.background ? "" : "_without_thread");
-                         });
+                         testing::Values(SessionGroup{1, 10, 0, true}, SessionGroup{2, 100, 1, true},
+                                         SessionGroup{3, 40000, 0, true}, SessionGroup{5, 20000, 3, true},
+                                         SessionGroup{8, 30000, 0, true}, SessionGroup{4, 20000, 5, false}),
+                         SessionGroup::name);
 
 TEST(Session, ServesALoopOfDifferentCallsAndRoots) {
   ThreadGroup(4, 9).run([](Transport& transport) {
@@ -431,8 +405,8 @@ bool reaches(const std::atomic<int>& count, int goal) {
 }
 
 TEST(PersistentCall, GivesTheResultsOfPlainCalls) {
-  for (const Case& c :
-       {Case{1, 10, 0, true}, Case{4, 20000, 3, true}, Case{5, 500, 0, true}, Case{3, 20000, 1, false}}) {
+  for (const SessionGroup& c : {SessionGroup{1, 10, 0, true}, SessionGroup{4, 20000, 3, true},
+                                SessionGroup{5, 500, 0, true}, SessionGroup{3, 20000, 1, false}}) {
     SCOPED_TRACE(std::to_string(c.ranks) + " ranks");
     ThreadGroup(c.ranks, c.seed).run([&](Transport& transport) {
       Session session(transport, quick(), {.root = 0, .background = c.background});

@@ -108,7 +108,7 @@ struct PatternTable {
          return before < p.number_ ? p.delay_ns_ : 0;
        }},
       {"trace", Argument::file, "trace:FILE",
-       "as recorded by a job's --record, or CSV lines iteration,rank,delay_ns",
+       "as recorded by a job's --record (.csv or .json), or CSV lines iteration,rank,delay_ns",
        [](const P& p, I i, Rank r, int n, Rank) {
          const ArrivalTrace& trace = *p.trace_;
          if (n > trace.ranks) {
@@ -147,7 +147,7 @@ std::int64_t parse_duration_ns(std::string_view text) {
   return std::llround(value * factor);
 }
 
-ArrivalPattern ArrivalPattern::parse(std::string_view spec, std::uint64_t seed) {
+ArrivalPattern ArrivalPattern::parse(std::string_view spec, std::uint64_t seed, TraceReader read_trace) {
   const std::size_t colon = spec.find(':');
   const std::string_view name = spec.substr(0, colon);
   const bool has_argument = colon != std::string_view::npos;
@@ -167,7 +167,7 @@ ArrivalPattern ArrivalPattern::parse(std::string_view spec, std::uint64_t seed) 
     std::ifstream file{std::string(argument)};
     if (!file) throw TraceError("arrival pattern " + quoted(spec) + ": cannot read " + quoted(argument));
     try {
-      pattern.trace_ = std::make_shared<const ArrivalTrace>(parse_trace(file));
+      pattern.trace_ = std::make_shared<const ArrivalTrace>(read_trace(file));
     } catch (const TraceError& e) {
       throw TraceError("arrival pattern " + quoted(spec) + ": " + e.what());
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,10 +23,14 @@ namespace papfft::comm {
 /// are a hash of (seed, iteration, rank). Hence every rank can compute everybody's delay.
 class ArrivalPattern {
  public:
-  /// @param spec  e.g. `none`, `uniform:50ms`, `late:3:50ms`, `k-late:3:10ms`, `trace:FILE` (parse_trace()'s format)
+  using TraceReader = ArrivalTrace (*)(std::istream&);
+
+  /// @param spec  e.g. `none`, `uniform:50ms`, `late:3:50ms`, `k-late:3:10ms`, `trace:FILE`
+  /// @param read_trace  reads that file; throws TraceError
   /// @throws std::invalid_argument  listing the known patterns if this is none
   /// @throws TraceError             naming a file that cannot be read or is none of ours
-  static ArrivalPattern parse(std::string_view spec, std::uint64_t seed);
+  static ArrivalPattern parse(std::string_view spec, std::uint64_t seed,
+                              TraceReader read_trace = &parse_trace);
 
   /// @throws std::invalid_argument  unless iteration >= 0 and rank and root are among the ranks; if the pattern names a
   ///   rank that does not exist; if a trace is of fewer ranks. A trace begins again after its last iteration.

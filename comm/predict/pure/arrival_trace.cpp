@@ -22,12 +22,9 @@ constexpr std::string_view kHeading =
 constexpr std::size_t kColumns = 10;
 constexpr std::string_view kDelayHeading = "iteration,rank,delay_ns";
 
-// What a file may ask of memory and of arithmetic.
 constexpr std::size_t kLongestLine = 4096;
-constexpr std::size_t kMostRows = std::size_t{1} << 20;
 constexpr int kMostLines = 1 << 22;
-constexpr std::int64_t kMostCount = 1'000'000'000;                          // of calls and ranks
-constexpr std::int64_t kMostNs = std::int64_t{10} * 86400 * 1'000'000'000;  // ten days
+constexpr std::int64_t kMostCount = 1'000'000'000;  // of calls and ranks
 
 [[noreturn]] void fail(const std::string& what) { throw TraceError("trace: " + what); }
 [[noreturn]] void fail(int line, const std::string& what) {
@@ -113,7 +110,7 @@ std::int64_t sort_complete(std::vector<AnyRow>& rows, const char* word) {
 
 template <typename AnyRow>
 void keep(std::vector<AnyRow>& rows, AnyRow row) {
-  if (rows.size() == kMostRows) fail("more than " + std::to_string(kMostRows) + " rows");
+  if (rows.size() == kMostTraceRows) fail("more than " + std::to_string(kMostTraceRows) + " rows");
   rows.push_back(std::move(row));
 }
 
@@ -144,10 +141,10 @@ Row parse_row(std::string_view text, int line) {
   row.of.algorithm = cells[3];
   row.of.root = static_cast<int>(number(4, 0, kMostCount));
   row.of.bytes = static_cast<std::uint64_t>(number(5, 0, std::int64_t{1} << 60));
-  row.arrival.compute_ns = number(6, 0, kMostNs);
-  row.arrival.arrival_ns = number(7, 0, kMostNs);
-  if (!cells[8].empty()) row.arrival.predicted_ns = number(8, -kMostNs, kMostNs);
-  row.arrival.exit_ns = number(9, row.arrival.arrival_ns, kMostNs);
+  row.arrival.compute_ns = number(6, 0, kMostTraceNs);
+  row.arrival.arrival_ns = number(7, 0, kMostTraceNs);
+  if (!cells[8].empty()) row.arrival.predicted_ns = number(8, -kMostTraceNs, kMostTraceNs);
+  row.arrival.exit_ns = number(9, row.arrival.arrival_ns, kMostTraceNs);
   return row;
 }
 
@@ -227,7 +224,7 @@ ArrivalTrace read_delays(Lines& lines) {
     if (two == std::string_view::npos || !parse_whole(text.substr(0, one), row.call) ||
         !parse_whole(text.substr(one + 1, two - one - 1), row.rank) ||
         !parse_whole(text.substr(two + 1), row.delay_ns) || row.call < 0 || row.call > kMostCount ||
-        row.rank < 0 || row.rank > kMostCount || row.delay_ns < 0 || row.delay_ns > kMostNs) {
+        row.rank < 0 || row.rank > kMostCount || row.delay_ns < 0 || row.delay_ns > kMostTraceNs) {
       fail(lines.number(), quoted(text) + " is no " + std::string(kDelayHeading));
     }
     keep(rows, row);

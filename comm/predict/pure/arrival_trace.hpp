@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Arrivals that were recorded: the file format, and what is replayed of it.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <optional>
@@ -55,6 +56,10 @@ struct ArrivalTrace {
 };
 
 inline constexpr int kRecordingVersion = 1;
+
+// What a file may ask of memory and of arithmetic.
+inline constexpr std::size_t kMostTraceRows = std::size_t{1} << 20;                     ///< calls times ranks
+inline constexpr std::int64_t kMostTraceNs = std::int64_t{10} * 86400 * 1'000'000'000;  ///< ten days
 
 /// The CSV format, version 1:
 ///

@@ -66,7 +66,9 @@ TEST(Link, IsSteadyWithinATenth) {
 }
 
 TEST(Gantt, DrawsBarsAndMarksOfItsRows) {
-  Gantt chart{.rows = {"0", "1"}, .kinds = {"computes", "waits"}, .mark_name = "predicted"};
+  Gantt chart{.rows = {"0", "1"},
+              .kinds = {{"computes", palette_color(0)}, {"waits", palette_color(1)}},
+              .mark_name = "predicted"};
   chart.bars = {{0, {0, 1}, 0}, {0, {1, 4}, 1}, {1, {0, 2}, 0}, {1, {2, 4}, 1}, {1, {3, std::nan("")}, 1}};
   chart.marks = {{0, 1.5}, {1, std::nan("")}};
   const auto count = [](const std::string& text, const std::string& word) {
@@ -86,6 +88,27 @@ TEST(Gantt, DrawsBarsAndMarksOfItsRows) {
   EXPECT_THROW((void)draw(chart, {}, Format::svg), std::invalid_argument);
   chart.bars.back() = {0, {0, 1}, 2};
   EXPECT_THROW((void)draw(chart, {}, Format::svg), std::invalid_argument);
+  chart.bars.pop_back();
+  chart.links = {{0, 1, 2, 3, 0}};
+  chart.link_kinds = {{"message", kText}};
+  EXPECT_THROW((void)draw(chart, {}, Format::svg), std::invalid_argument);
+  chart.links = {{0, 1, 1, 3, 1}};
+  EXPECT_THROW((void)draw(chart, {}, Format::svg), std::invalid_argument);
+}
+
+TEST(Gantt, WritesWhatFitsIntoBarsAndJoinsRowsByLines) {
+  Gantt chart{
+      .rows = {"0", "1"}, .kinds = {{"calls", palette_color(0)}}, .link_kinds = {{"message", kMuted}}};
+  chart.bars = {{0, {0, 10}, 0, {0, 1}, "gather"},
+                {1, {0, 0.01}, 0, {0, 1}, "scatter"},
+                {1, {1, 9}, 0, {0.99, 1}, "flat"}};
+  chart.links = {{0, 1, 1, 5, 0}, {0, std::nan(""), 1, 5, 0}};
+  const std::string svg = draw(chart, {.title = "t"}, Format::svg).bytes;
+  EXPECT_NE(svg.find(">gather</text>"), std::string::npos);
+  EXPECT_EQ(svg.find(">scatter</text>"), std::string::npos);
+  EXPECT_EQ(svg.find(">flat</text>"), std::string::npos);
+  EXPECT_NE(svg.find(">message</text>"), std::string::npos);
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
 }
 
 TEST(Statistics, RefusesWhatHasNone) {
