@@ -80,7 +80,9 @@ TEST(SelectSegments, OfPiecesAreShortEnoughAndNoShorterThanThat) {
           a, {.operation = Operation::allreduce, .ranks = ranks, .segments = segments, .arrival_ns = {}});
       const std::size_t segment = kBytes / static_cast<std::size_t>(schedule.shape.segments);
       EXPECT_LT(segment, std::size_t{65536}) << name << ", " << ranks << " ranks";
-      if (segments > 1) EXPECT_GT(2 * segment, std::size_t{60000}) << name << ", " << ranks << " ranks";
+      if (segments > 1) {
+        EXPECT_GT(2 * segment, std::size_t{60000}) << name << ", " << ranks << " ranks";
+      }
     }
   }
 }
