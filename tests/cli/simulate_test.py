@@ -91,16 +91,6 @@ class SimulateTest(ProgramTest):
             self.assertLessEqual(best["run_ns"]["mean"], row["run_ns"]["mean"] * 1.01)
         self.assertGreater(best["segments"], 16)
 
-    def test_the_window_is_that_of_a_call_or_as_asked(self):
-        def time(algorithm, *window):
-            return self.run_ns("--op", "scatter", "--algorithms", algorithm, "--ranks", 4, "--bytes", "1M", "--arrivals",
-                               "late:1:50ms", *window)[algorithm]
-
-        # One at a time, the root stays with rank 1, which is late; a call goes on with the others meanwhile.
-        self.assertEqual(time("lin"), time("lin", "--window", 8))
-        self.assertEqual(time("lin"), time("lin", "--window", "8:1"))
-        self.assertGreater(time("lin", "--window", "1:8"), 1.05 * time("lin"))
-
     def test_sweeps_are_the_product_and_repeat(self):
         arguments = ("simulate", "--algorithms", "papbi,bnom", "--ranks", "3,8", "--bytes", "4K,1M", "--segments", "1,8",
                      "--arrivals", "none,uniform:5ms", "--iterations", 5, "--csv", "out.csv")
