@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -55,7 +56,7 @@ struct SimulateOptions {
   double gamma_ns = 0.25;
   std::string ports = "bi";
   std::string combining = "overlapped";
-  int window = 1;
+  std::string window = "auto";
   std::string prediction_error = "0ns";
   int most_segments = 1024;
   std::string platform;
@@ -91,6 +92,25 @@ Ticks closed_form(std::string_view name, bool duplex, const comm::oracles::Reduc
                   duplex ? ", table-rab, table-bi-greedy" : ", table-uni-greedy, table-uni-greedy-uneven"));
 }
 
+/// "auto", "4" or "2:8". @return nothing for auto. @throws UsageError
+std::optional<comm::Window> parse_window(std::string_view text) {
+  if (text == "auto") return std::nullopt;
+  constexpr int kMost = 1024;
+  const auto number = [&](std::string_view digits) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || end != digits.data() + digits.size() || value < 1 || value > kMost) {
+      throw UsageError(
+          fmt::format("--window {}: auto, a number from 1 to {}, or two with a colon between, sends:receives",
+                      text, kMost));
+    }
+    return value;
+  };
+  const std::size_t colon = text.find(':');
+  const int sends = number(text.substr(0, colon));
+  return comm::Window{sends, colon == std::string_view::npos ? sends : number(text.substr(colon + 1))};
+}
+
 /// The words of the command line, with a meaning.
 struct Settings {
   Operation operation = Operation::reduce;
@@ -99,11 +119,13 @@ struct Settings {
   std::vector<int> segments;  ///< or kBestSegments, kChosenSegments
   std::vector<comm::ArrivalPattern> patterns;
   comm::Machine machine;
+  std::optional<comm::Window> window;  ///< nothing: as a call would have it
   std::int64_t prediction_error_ns = 0;
   std::unique_ptr<comm::Platform> platform;  ///< nullptr: one-port links, which `machine` describes
 
   /// @throws std::invalid_argument, UsageError, io::DataError
-  explicit Settings(const SimulateOptions& o) : operation(comm::parse_operation(o.operation)) {
+  explicit Settings(const SimulateOptions& o)
+      : operation(comm::parse_operation(o.operation)), window(parse_window(o.window)) {
     for (const std::string& name : o.algorithms) {
       if (name == "all") {
         for (const comm::Algorithm* a : comm::algorithms()) {
@@ -354,12 +376,17 @@ class Simulation {
     }
   }
 
-  [[nodiscard]] int chosen_segments(const comm::Algorithm& algorithm, int ranks, std::uint64_t bytes) const {
+  /// Those of a call that knows these links.
+  [[nodiscard]] comm::Options call_options() const {
     comm::Options options;
     options.link = {.alpha_ns = ns_of(settings_.machine.alpha),
                     .beta_ns_per_byte = ns_of(settings_.machine.beta),
                     .gamma_ns_per_byte = ns_of(settings_.machine.gamma)};
-    return comm::select_segments(algorithm, ranks, block_bytes(ranks, bytes), options);
+    return options;
+  }
+
+  [[nodiscard]] int chosen_segments(const comm::Algorithm& algorithm, int ranks, std::uint64_t bytes) const {
+    return comm::select_segments(algorithm, ranks, block_bytes(ranks, bytes), call_options());
   }
 
   [[nodiscard]] Row by_formula(const std::string& name, int ranks, std::uint64_t bytes,
@@ -521,7 +548,7 @@ class Simulation {
         slot_bytes = sizes(algorithm, plan->shape(), block);
       }
       const comm::Conduct conduct{
-          .window = {options_.window, options_.window},
+          .window = settings_.window.value_or(comm::select_window(plan->shape(), block, call_options())),
           .early = choice.background ? comm::Early::background : comm::Early::nothing};
       if (settings_.platform) {
         const comm::PlatformRun result =
@@ -700,8 +727,10 @@ void add_simulate(CLI::App& app, Action& action) {
                    "the sender")
       ->check(CLI::IsMember({"overlapped", "exclusive", "in-message"}))
       ->capture_default_str();
-  command->add_option("--window", options->window, "messages that a rank may have under way each way")
-      ->check(CLI::Range(1, 1024))
+  command
+      ->add_option(
+          "--window", options->window,
+          "messages that a rank may have under way each way, or sends:receives; auto: as many as in a call")
       ->capture_default_str();
   command
       ->add_option("--prediction-error", options->prediction_error,
@@ -747,11 +776,11 @@ void add_simulate(CLI::App& app, Action& action) {
       "s.json && papfft report s.json -o s.html\n"
       "  papfft simulate --algorithms bnom,chain,binary,uni-greedy --ranks 64 --bytes 16,64,512,4K --ports "
       "uni "
-      "--combining exclusive --alpha 10ns --beta 1 --gamma 0\n"
+      "--combining exclusive --alpha 10ns --beta 1 --gamma 0 --window 1\n"
       "  papfft simulate --op gather --algorithms lin,credit,bcredit --ranks 48 --bytes 8M --arrivals "
       "uniform:50ms\n"
       "  papfft simulate --algorithms bnom,binary --ranks 100000 --bytes 64K --segments 1,4\n"
-      "  papfft simulate --op allreduce --ranks 64 --bytes 1M --platform fat-tree-10gbps.xml --window 8\n"
+      "  papfft simulate --op allreduce --ranks 64 --bytes 1M --platform fat-tree-10gbps.xml\n"
       "comm/sim/README.md has the commands for the figures of the greedy reduction paper, and what a "
       "platform "
       "changes. Rank r is on the platform's r-th host; algorithms plan by what a message between the first "

@@ -73,7 +73,8 @@ def times(program, folder, platform, network, selector, op, ranks, sizes):
     """Seconds by size."""
     models = ["network/model:CM02", "network/crosstraffic:0"] if network == "plain" else ["network/model:LV08"]
     command = ["smpirun", "-np", str(ranks), "-platform", str(platform), *(f"--cfg={m}" for m in models),
-               f"--cfg=smpi/coll-selector:{selector}", "--cfg=smpi/simulate-computation:no", "--cfg=contexts/stack-size:512",
+               f"--cfg=smpi/coll-selector:{selector}", "--cfg=smpi/simulate-computation:no", "--cfg=contexts/stack-size:256",
+               "--cfg=smpi/privatization:no",  # the program has no global variables, and a copy of it per rank takes long
                "--log=root.thres:error", str(program), op, *map(str, sizes)]
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if result.returncode != 0:

@@ -56,7 +56,6 @@ std::string CallSignature::text() const {
 Collectives::Impl::Impl(Transport& transport_in, const Options& options_in)
     : transport(transport_in),
       options(options_in),
-      window{options.sends_in_flight, options.receives_in_flight},
       credits(options.credits),
       crowded(transport.ranks_on_host() > available_cores()),
       pending(options.credits) {}
@@ -171,6 +170,7 @@ void Collectives::Impl::run(const PlannedCall& plan, std::span<const std::byte> 
                             std::span<std::byte> recv, const Reducer* reducer) {
   RankSchedule mine = part(plan, {});
   Layout where = layout(plan, mine.shape, send, recv);
+  const Window window = select_window(mine.shape, plan.signature.bytes, options);
   Execution execution(std::move(mine), std::move(where), transport, instance_of(calls++, CallKind::plain),
                       window, reducer, &credits);
   execution.observe(observer);

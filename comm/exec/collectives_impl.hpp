@@ -132,7 +132,6 @@ struct Collectives::Impl {
 
   Transport& transport;
   Options options;
-  Window window;
   CreditWindow credits;
   bool crowded;
   bool stock = false;       // stock_call works

@@ -19,9 +19,6 @@ namespace {
 
 std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 
-/// Where a plan has one send per round, more than what hides the latency lets later messages overtake earlier ones: the
-/// network shares a link among its messages, not in order.
-constexpr int kSendsInRounds = 2;
 /// Shorter messages are over before an answer to them would be here.
 constexpr std::size_t kAnsweredBytes = 8192;
 
@@ -102,8 +99,7 @@ struct Execution::Impl {
     last_use.assign(slot_count, -1);
     readers.assign(slot_count, 0);
     for (std::size_t s = 0; s < slot_count; ++s) slots[s].at = layout.input[s];
-    sends.window =
-        std::max(1, part.shape.single_port ? std::min(window.sends, kSendsInRounds) : window.sends);
+    sends.window = std::max(1, window.sends);
     receives.window = std::max(1, window.receives);
     const std::vector<bool> needs = comm::needs_arrival(part);
     std::map<std::pair<Rank, bool>, int> messages;  // (peer, direction) -> count so far

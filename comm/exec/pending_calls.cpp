@@ -120,7 +120,7 @@ Pending Collectives::start(const CallArguments& arguments, std::shared_ptr<const
   call->keep = std::move(keep);
   RankSchedule mine = x.part(planned, {});
   Layout where = x.layout(planned, mine.shape, arguments.send, arguments.recv);
-  Window window = x.window;
+  Window window = select_window(mine.shape, planned.signature.bytes, x.options);
   if (call->is_source) window.sends = std::min(window.sends, kSendsOfSource);
   std::uint32_t& number = x.pending_calls.at(static_cast<std::size_t>(arguments.operation));
   call->observer = x.observer;

@@ -354,8 +354,9 @@ void Session::serve(const PersistentCall::Body* started, const CallArguments& ar
     if (execution == nullptr) {
       RankSchedule mine = x.part(planned, std::move(arrival_ns));
       Layout where = x.layout(planned, mine.shape, arguments.send, arguments.recv);
+      const Window window = select_window(mine.shape, planned.signature.bytes, x.options);
       execution = std::make_unique<Execution>(std::move(mine), std::move(where), x.transport, instance,
-                                              x.window, arguments.reducer, &x.credits);
+                                              window, arguments.reducer, &x.credits);
       execution->observe(x.observer);
       execution->arrive();
     } else {
@@ -417,8 +418,9 @@ void Session::begin_early(std::span<std::byte> recv, const Reducer* reducer, std
       [&x, plan, recv, reducer, instance = s.expected->instance, observer = x.observer](Decision decision) {
         RankSchedule mine = x.part(plan, x.trusted(plan, std::move(decision.arrival_ns), decision.error_ns));
         Layout where = x.layout(plan, mine.shape, {}, recv);
+        const Window window = select_window(mine.shape, plan.signature.bytes, x.options);
         auto execution = std::make_unique<Execution>(std::move(mine), std::move(where), x.transport, instance,
-                                                     x.window, reducer, &x.credits);
+                                                     window, reducer, &x.credits);
         execution->observe(observer);
         return execution;
       },

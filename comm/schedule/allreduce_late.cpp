@@ -78,6 +78,7 @@ const Algorithm allreduce_late{
     .bytes = "m(1+(q-1)/(S(P-1))) after the latest arrival",
     .source = "this project, on CIR Alg. 6",
     .uses_arrival = true,
+    .piece_count = [](int ranks) { return std::max(1, ranks - 1); },
     .local = generate};
 
 }  // namespace papfft::comm

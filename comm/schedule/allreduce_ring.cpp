@@ -26,7 +26,7 @@ const Algorithm allreduce_ring{.operation = Operation::allreduce,
                                .rounds = "2(P-1)S",
                                .bytes = "2m(P-1)/P",
                                .source = "Patarasuk and Yuan, JPDC 69(2), 2009",
-                               .cuts_pieces = true,
+                               .piece_count = [](int ranks) { return ranks; },
                                .local = generate};
 
 }  // namespace papfft::comm

@@ -47,7 +47,8 @@ struct Algorithm {
   Segmentation segmentation = Segmentation::even;
   bool uses_arrival = false;    ///< plans by Request::arrival_ns
   bool can_be_ordered = false;  ///< reductions: honours Request::ordered
-  bool cuts_pieces = false;  ///< operations on one vector: segments are those of each of P equal pieces of it
+  /// Operations on one vector that cut it into so many equal pieces first: segments are those of each piece.
+  int (*piece_count)(int ranks) = nullptr;
   /// Exactly one of the three. `local` makes one rank's part alone, in O(log P) space or that of its own part;
   /// `transfers` plans a reduction round by round, from which each rank takes its own.
   Schedule (*whole)(const Request&) = nullptr;

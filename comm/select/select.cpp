@@ -25,6 +25,9 @@ constexpr std::size_t kHandshakeBytes = 65536;
 constexpr std::size_t kLongestSegmentBytes = kHandshakeBytes - 1024;
 constexpr int kMostSegments = 1024;  // a schedule's ops take memory and time, too
 constexpr int kMostAsked = 1 << 16;
+/// Where a plan has one send per round, more than what hides the latency lets later messages overtake earlier ones: the
+/// network shares a link among its messages, not in order.
+constexpr int kSendsInRounds = 2;
 // Predictions that are off by more rounds than these are worse than none (tests/unit/schedule/reduce_test.cpp).
 constexpr double kWorthRounds = 2;
 
@@ -163,7 +166,8 @@ int select_segments(const Algorithm& algorithm, int ranks, std::size_t bytes, co
     case Segmentation::even:
       break;
   }
-  const std::size_t whole = algorithm.cuts_pieces ? bytes / static_cast<std::size_t>(ranks) : bytes;
+  const int pieces = algorithm.piece_count == nullptr ? 1 : algorithm.piece_count(ranks);
+  const std::size_t whole = bytes / static_cast<std::size_t>(pieces);
   const std::size_t short_enough = (whole + kLongestSegmentBytes - 1) / kLongestSegmentBytes;
   const int fewest = moves_per_rank(algorithm.operation)
                          ? 1
@@ -174,6 +178,12 @@ int select_segments(const Algorithm& algorithm, int ranks, std::size_t bytes, co
                            message_ns(options.link, algorithm.operation,
                                       static_cast<double>(bytes) / segments);
                   }));
+}
+
+Window select_window(const Shape& shape, [[maybe_unused]] std::size_t bytes, const Options& options) {
+  const int sends =
+      shape.single_port ? std::min(options.sends_in_flight, kSendsInRounds) : options.sends_in_flight;
+  return {.sends = std::max(1, sends), .receives = std::max(1, options.receives_in_flight)};
 }
 
 }  // namespace papfft::comm

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "comm/schedule/registry.hpp"
+#include "comm/schedule/verify.hpp"
 #include "papfft/options.hpp"
 
 namespace papfft::comm {
@@ -54,5 +55,9 @@ struct Choice {
 /// @param ranks  P
 [[nodiscard]] int select_segments(const Algorithm& algorithm, int ranks, std::size_t bytes,
                                   const Options& options);
+
+/// How many messages of this schedule a call keeps under way.
+/// @param bytes  of a block (per-rank operations) or the vector
+[[nodiscard]] Window select_window(const Shape& shape, std::size_t bytes, const Options& options);
 
 }  // namespace papfft::comm

@@ -28,20 +28,20 @@ class SimulateTest(ProgramTest):
         alpha, beta, gamma = 50000, 6, 1
         tau = alpha + (beta + gamma) * s
         times = self.run_ns("--algorithms", "bi-greedy,chain,papbi", "--ranks", p, "--bytes", m, "--segments", q, "--alpha",
-                            "50us", "--beta", beta, "--gamma", gamma, "--combining", "in-message")
+                            "50us", "--beta", beta, "--gamma", gamma, "--combining", "in-message", "--window", 1)
         self.assertEqual(times["bi-greedy"], (math.ceil(math.log2(p)) + q - 1) * tau)
         self.assertEqual(times["papbi"], times["bi-greedy"])
         self.assertEqual(times["chain"], (p + q - 2) * tau)
         times = self.run_ns("--algorithms", "binary", "--ranks", 63, "--bytes", m, "--segments", q, "--alpha", "50us", "--beta",
-                            beta, "--gamma", gamma, "--combining", "in-message")
+                            beta, "--gamma", gamma, "--combining", "in-message", "--window", 1)
         self.assertEqual(times["binary"], 2 * (6 + q - 2) * tau)
         times = self.run_ns("--algorithms", "bnom,rab", "--ranks", p, "--bytes", m, "--segments", 1, "--alpha", "50us", "--beta",
-                            beta, "--gamma", gamma, "--combining", "in-message")
+                            beta, "--gamma", gamma, "--combining", "in-message", "--window", 1)
         self.assertEqual(times["bnom"], 6 * (alpha + (beta + gamma) * m))
         self.assertEqual(times["rab"], 2 * 6 * alpha + (p - 1) * m // p * (2 * beta + gamma))
 
     def test_one_way_ports_take_the_time_of_table_i(self):
-        machine = ("--ports", "uni", "--combining", "in-message", "--alpha", "10ns", "--beta", 1, "--gamma", 1)
+        machine = ("--ports", "uni", "--combining", "in-message", "--window", 1, "--alpha", "10ns", "--beta", 1, "--gamma", 1)
         times = self.run_ns("--algorithms", "chain", "--ranks", 9, "--bytes", 60, "--segments", 5, *machine)
         self.assertEqual(times["chain"], (9 - 1 + 2 * (5 - 1)) * (10 + 2 * 12))
         times = self.run_ns("--algorithms", "bnom,uni-greedy", "--ranks", 9, "--bytes", 60, "--segments", 1, *machine)
@@ -70,7 +70,7 @@ class SimulateTest(ProgramTest):
         p, block = 8, 1000
         for op in ("scatter", "gather"):
             times = self.run_ns("--op", op, "--algorithms", "lin,bnom", "--ranks", p, "--bytes", p * block, "--alpha", "5us",
-                                "--beta", 2, "--segments", 1)
+                                "--beta", 2, "--segments", 1, "--window", 1)
             self.assertEqual(times["lin"], (p - 1) * (5000 + 2 * block))
             self.assertEqual(times["bnom"], 3 * 5000 + (p - 1) * 2 * block)
 
@@ -146,6 +146,8 @@ class SimulateTest(ProgramTest):
                                 (("--root", "8"), "no rank 8 among 8"),
                                 (("--segments", "0"), "--segments"),
                                 (("--ports", "tri"), "--ports"),
+                                (("--window", "0"), "--window 0: auto, a number from 1"),
+                                (("--window", "2:"), "--window 2:: auto"),
                                 (("--arrivals", "late:9:1ms"), "only 8 ranks"),
                                 (("--algorithms", "papbi", "--ordered"), "commutative")):
             with self.subTest(arguments):
@@ -179,7 +181,7 @@ class PlatformTest(ProgramTest):
     @unittest.skipUnless(HAS_SIMGRID, "built without SimGrid")
     def test_a_crossbar_takes_the_time_of_one_port_links(self):
         arguments = ("--op", "bcast", "--algorithms", "all", "--ranks", "8,20", "--bytes", "1M", "--segments", 8, "--arrivals",
-                     "none,uniform:5ms")
+                     "none,uniform:5ms", "--window", 1)
         ports = self.simulated(*arguments, "--alpha", "8us", "--beta", 8)
         platform = self.simulated(*arguments, "--platform", "crossbar-1gbps.xml")
         self.assertEqual(platform["settings"]["platform"], "crossbar-1gbps.xml")

@@ -5,6 +5,7 @@
 #include "comm/exec/execution.hpp"
 #include "comm/exec/layout.hpp"
 #include "comm/schedule/registry.hpp"
+#include "comm/select/select.hpp"
 #include "papfft/reducer.hpp"
 
 namespace papfft::comm {
@@ -52,8 +53,8 @@ CountingTransport sends_of(Operation operation, std::string_view algorithm, std:
   const std::vector<std::size_t> offsets = {0, bytes};
   Layout layout = make_layout(part.shape, 0, offsets, 1, 0, data, data);
   const ElementReducer<std::byte, std::bit_or<>> reducer({}, true);
-  Execution execution(std::move(part), std::move(layout), transport, 0, {.sends = 4, .receives = 4},
-                      &reducer);
+  const Window window = select_window(part.shape, bytes, Options{});
+  Execution execution(std::move(part), std::move(layout), transport, 0, window, &reducer);
   execution.arrive();
   while (execution.step()) {
   }

@@ -68,6 +68,25 @@ TEST(SelectSegments, IsTheBestOfAllForEveryAlgorithmThatTellsItsRounds) {
   EXPECT_GT(checked, 50);
 }
 
+// Those who cut a vector into pieces first need no more segments than keep a piece's below the limit.
+TEST(SelectSegments, OfPiecesAreShortEnoughAndNoShorterThanThat) {
+  constexpr std::size_t kBytes = std::size_t{4} << 20;
+  for (const char* name : {"ring", "late"}) {
+    const Algorithm& a = find_algorithm(Operation::allreduce, name);
+    EXPECT_EQ(select_segments(a, 1024, kBytes, Options{}), 1) << name;
+    for (const int ranks : {2, 3, 8, 48}) {
+      const int segments = select_segments(a, ranks, kBytes, Options{});
+      const Schedule schedule = make_schedule(
+          a, {.operation = Operation::allreduce, .ranks = ranks, .segments = segments, .arrival_ns = {}});
+      const std::size_t segment = kBytes / static_cast<std::size_t>(schedule.shape.segments);
+      EXPECT_LT(segment, std::size_t{65536}) << name << ", " << ranks << " ranks";
+      if (segments > 1) {
+        EXPECT_GT(2 * segment, std::size_t{60000}) << name << ", " << ranks << " ranks";
+      }
+    }
+  }
+}
+
 TEST(SelectSegments, CountsTheCombiningOfAReduction) {
   Options options = with_link(8000, 8);
   options.link.gamma_ns_per_byte = 24;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // One actor per rank runs the rank's program, as comm/exec does with real messages: it posts what its dependencies, windows
 // and credits allow and waits for whatever ends first. Sender and receiver meet in a mailbox of the message's own, and the
-// message moves when both are there (a rendezvous).
+// message moves when both are there (a rendezvous). A thousand ranks may have millions of ops, so little is kept of each.
 #include <algorithm>
 #include <cctype>
 #include <deque>
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <queue>
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
@@ -57,13 +58,39 @@ bool natural_less(std::string_view a, std::string_view b) {
   return a.empty() && b.empty() ? whole_a < whole_b : a.empty();
 }
 
+/// Where the two ends of each message meet. Their requests reach SimGrid's kernel in the order in which they are made, so a
+/// mailbox may serve the next message as soon as the second end has asked for it.
+class Meetings {
+ public:
+  void expect(std::size_t messages) { at_.assign(messages, nullptr); }
+
+  sg::Mailbox* of(int message) {
+    // First, since other actors run while SimGrid makes one.
+    if (free_.empty()) free_.push_back(sg::Mailbox::by_name(std::to_string(made_++)));
+    sg::Mailbox*& at = at_[idx(message)];
+    if (at != nullptr) {
+      free_.push_back(at);
+      return std::exchange(at, nullptr);
+    }
+    at = free_.back();
+    free_.pop_back();
+    return at;
+  }
+
+ private:
+  std::vector<sg::Mailbox*> at_;  // per message: where one end waits for the other
+  std::vector<sg::Mailbox*> free_;
+  std::size_t made_ = 0;
+};
+
 /// What all ranks of one replay have in common.
 struct Replay {
   const Schedule& schedule;
   std::vector<std::int64_t> bytes_before;  // of the slots: [first, last) has before[last] - before[first]
-  std::vector<std::vector<sg::Mailbox*>> mailbox = {};  // per rank and op
-  double begin_s = 0;                                   // on SimGrid's clock, which never goes back: time 0
-  std::vector<double> arrival_s = {};                   // on the same clock
+  Meetings& meetings;
+  std::vector<std::vector<int>> message = {};  // its number, per rank and op; the same at both ends
+  double begin_s = 0;                          // on SimGrid's clock, which never goes back: time 0
+  std::vector<double> arrival_s = {};          // on the same clock
   double background_s = 0;
   double gamma_s_per_byte = 0;
   Conduct conduct;
@@ -84,6 +111,7 @@ class RankReplay {
         rank_(rank),
         program_(all.schedule.programs[idx(rank)]),
         states_(idx(program_.size())),
+        dependents_end_(idx(program_.size()) + 1),
         credits_(all.schedule.shape.credits) {
     const bool early = all.conduct.early != Early::nothing;
     const std::vector<bool> needs =
@@ -97,7 +125,7 @@ class RankReplay {
       state.unmet = static_cast<int>(program_.after(i).size());
       for (const int before : program_.after(i)) {
         require(before >= 0 && before < i, "an op waits for no earlier op");
-        states_[idx(before)].dependents.push_back(i);
+        ++dependents_end_[idx(before) + 1];
       }
       if (is_local(op.kind)) continue;
       Lane& lane = lanes_[op.kind == OpKind::send ? 0 : 1];
@@ -109,6 +137,12 @@ class RankReplay {
     }
     lanes_[0].window = all.conduct.window.sends;
     lanes_[1].window = all.conduct.window.receives;
+    std::partial_sum(dependents_end_.begin(), dependents_end_.end(), dependents_end_.begin());
+    dependents_.resize(idx(dependents_end_.back()));
+    std::vector<int> place(dependents_end_.begin(), dependents_end_.end() - 1);
+    for (int i = 0; i < program_.size(); ++i) {
+      for (const int before : program_.after(i)) dependents_[idx(place[idx(before)]++)] = i;
+    }
   }
 
   /// The rank's life, in its actor.
@@ -119,12 +153,12 @@ class RankReplay {
     background_open_ = early;
     arrived_ = now() >= arrival;
     for (Lane& lane : lanes_) advance(lane);
-    touch_all();
+    touch_waiting();
     settle();
     while (unfinished_ > 0) {
       if (!arrived_ && now() >= arrival) {
         arrived_ = true;
-        touch_all();
+        touch_waiting();
       } else if (!pending_.empty()) {
         wait(arrived_ ? kForEver : arrival - now());
       } else {
@@ -148,7 +182,6 @@ class RankReplay {
     bool asked = false;
     bool landed = false;     // a message that will be combined is here
     bool activated = false;  // the combining waits for the processor, runs or has run
-    std::vector<int> dependents = {};
   };
 
   struct Lane {  // the ops of one direction that the window counts
@@ -213,8 +246,12 @@ class RankReplay {
     }
   }
 
-  void touch_all() {
-    for (int i = 0; i < program_.size(); ++i) touched_.push(i);
+  /// What may have waited for nothing but the rank's arrival or the background.
+  void touch_waiting() {
+    for (int i = 0; i < program_.size(); ++i) {
+      const State& state = states_[idx(i)];
+      if (state.unmet == 0 || (state.in_window && !state.posted)) touched_.push(i);
+    }
   }
 
   void touch(int i) {
@@ -248,13 +285,11 @@ class RankReplay {
     states_[idx(i)].posted = true;
     switch (op.kind) {
       case OpKind::send:
-        wait_for(all_.mailbox[idx(rank_)][idx(i)]->put_async(&nothing_,
-                                                             static_cast<std::uint64_t>(all_.bytes_of(op))),
-                 i);
+        wait_for(meeting(i)->put_async(&nothing_, static_cast<std::uint64_t>(all_.bytes_of(op))), i);
         return;
       case OpKind::recv:
       case OpKind::recv_combine:
-        wait_for(all_.mailbox[idx(rank_)][idx(i)]->get_async<int>(&received_), i);
+        wait_for(meeting(i)->get_async<int>(&received_), i);
         return;
       case OpKind::copy:
         finish(i);
@@ -263,6 +298,8 @@ class RankReplay {
         to_combine_.push(i);
     }
   }
+
+  sg::Mailbox* meeting(int i) { return all_.meetings.of(all_.message[idx(rank_)][idx(i)]); }
 
   void combine(int i) {
     const double seconds = all_.gamma_s_per_byte * static_cast<double>(all_.bytes_of(program_[i]));
@@ -284,9 +321,9 @@ class RankReplay {
   void finish(int i) {
     const Op& op = program_[i];
     --unfinished_;
-    for (const int dependent : states_[idx(i)].dependents) {
-      --states_[idx(dependent)].unmet;
-      touched_.push(dependent);
+    for (int k = dependents_end_[idx(i)]; k < dependents_end_[idx(i) + 1]; ++k) {
+      const int dependent = dependents_[idx(k)];
+      if (--states_[idx(dependent)].unmet == 0) touched_.push(dependent);
     }
     if (op.credit == Credit::give) ++credits_;
     if (is_counted(op)) {
@@ -307,6 +344,8 @@ class RankReplay {
   const Rank rank_;
   const Program& program_;
   std::vector<State> states_;
+  std::vector<int> dependents_;  // of op i: [dependents_end_[i], dependents_end_[i+1])
+  std::vector<int> dependents_end_;
   Lane lanes_[2];  // sends, receives
   int credits_;
   int unfinished_ = static_cast<int>(states_.size());
@@ -369,6 +408,7 @@ class SimgridPlatform final : public Platform {
     require(conduct.window.sends >= 1 && conduct.window.receives >= 1, "the window must admit one message");
     Replay all{.schedule = schedule,
                .bytes_before = {0},
+               .meetings = meetings_,
                .begin_s = sg::Engine::get_clock(),
                .gamma_s_per_byte = gamma_ns_per_byte * 1e-9,
                .conduct = conduct,
@@ -378,7 +418,7 @@ class SimgridPlatform final : public Platform {
     for (const std::int64_t ns : arrival_ns) all.arrival_s.push_back(on_clock(ns));
     const std::int64_t first_ns = *std::ranges::min_element(arrival_ns);
     all.background_s = on_clock(conduct.early_from.value_or(first_ns));
-    assign_mailboxes(all);
+    number_messages(all);
     std::deque<RankReplay> replays;
     for (Rank r = 0; r < schedule.shape.ranks; ++r) replays.emplace_back(all, r);
     for (Rank r = 0; r < schedule.shape.ranks; ++r) {
@@ -401,32 +441,38 @@ class SimgridPlatform final : public Platform {
   }
 
   /// The n-th send from a to b meets the n-th receive of b from a.
-  void assign_mailboxes(Replay& all) {
-    std::map<std::pair<Rank, Rank>, std::pair<std::vector<int>, std::vector<int>>> pairs;
+  void number_messages(Replay& all) {
+    struct Pair {
+      std::vector<int> sends = {};  // the numbers of a's messages to b, in a's order
+      std::size_t received = 0;     // how many of them b has been given
+    };
     const std::vector<Program>& programs = all.schedule.programs;
-    all.mailbox.resize(programs.size());
-    for (Rank r = 0; r < all.schedule.shape.ranks; ++r) {
-      all.mailbox[idx(r)].resize(idx(programs[idx(r)].size()));
-      for (int i = 0; i < programs[idx(r)].size(); ++i) {
-        const Op& op = programs[idx(r)][i];
-        if (is_local(op.kind)) continue;
-        require(op.peer >= 0 && op.peer < all.schedule.shape.ranks && op.peer != r, "an op has no such peer");
-        if (op.kind == OpKind::send) {
-          pairs[{r, op.peer}].first.push_back(i);
-        } else {
-          pairs[{op.peer, r}].second.push_back(i);
+    std::map<std::pair<Rank, Rank>, Pair> pairs;
+    int count = 0;
+    const auto for_messages = [&](auto visit) {
+      for (Rank r = 0; r < all.schedule.shape.ranks; ++r) {
+        for (int i = 0; i < programs[idx(r)].size(); ++i) {
+          if (!is_local(programs[idx(r)][i].kind)) visit(r, i, programs[idx(r)][i]);
         }
       }
-    }
-    std::size_t next = 0;
-    for (const auto& [pair, ops] : pairs) {
-      require(ops.first.size() == ops.second.size(), "sends and receives do not meet");
-      for (std::size_t k = 0; k < ops.first.size(); ++k, ++next) {
-        if (next == mailboxes_.size()) mailboxes_.push_back(sg::Mailbox::by_name(std::to_string(next)));
-        all.mailbox[idx(pair.first)][idx(ops.first[k])] = mailboxes_[next];
-        all.mailbox[idx(pair.second)][idx(ops.second[k])] = mailboxes_[next];
-      }
-    }
+    };
+    for (const Program& program : programs) all.message.emplace_back(idx(program.size()), -1);
+    for_messages([&](Rank r, int i, const Op& op) {
+      require(op.peer >= 0 && op.peer < all.schedule.shape.ranks && op.peer != r, "an op has no such peer");
+      if (op.kind != OpKind::send) return;
+      pairs[{r, op.peer}].sends.push_back(count);
+      all.message[idx(r)][idx(i)] = count++;
+    });
+    std::size_t received = 0;
+    for_messages([&](Rank r, int i, const Op& op) {
+      if (op.kind == OpKind::send) return;
+      Pair& pair = pairs[{op.peer, r}];
+      require(pair.received < pair.sends.size(), "sends and receives do not meet");
+      all.message[idx(r)][idx(i)] = pair.sends[pair.received++];
+      ++received;
+    });
+    require(received == idx(count), "sends and receives do not meet");
+    all.meetings.expect(received);
   }
 
   static PlatformRun summary(const Replay& all, std::span<const std::int64_t> arrival_ns) {
@@ -447,8 +493,7 @@ class SimgridPlatform final : public Platform {
 
   std::unique_ptr<sg::Engine> engine_;
   std::vector<sg::Host*> hosts_;
-  std::vector<sg::Mailbox*>
-      mailboxes_;  // by number: they are never given back, so each replay takes the same
+  Meetings meetings_;
   LinkModel link_;
 };
 

@@ -153,8 +153,7 @@ TEST(Replay, WhatItCannotRun) {
   EXPECT_THROW((void)open_simgrid_platform("other.xml", NetworkModel::plain), std::logic_error);
 }
 
-// Last: what it leaves in SimGrid's mailboxes would meet the messages of later replays.
-TEST(ReplayZ, ADeadlockIsAnError) {
+TEST(Replay, ADeadlockIsAnErrorAndTheNextReplayKnowsNothingOfIt) {
   Schedule schedule{.shape = {.operation = Operation::allgather, .ranks = 2}};
   schedule.programs.resize(2);
   for (const Rank r : {0, 1}) {
@@ -165,6 +164,25 @@ TEST(ReplayZ, ADeadlockIsAnError) {
   EXPECT_THROW(
       (void)crossbar().replay(schedule, std::vector<std::int64_t>{1, 1}, std::vector<std::int64_t>(2), 0, {}),
       std::runtime_error);
+  const std::vector<std::int64_t> sizes(6, 1'000'000);
+  const PlatformRun run = crossbar().replay(two_senders(), sizes, std::vector<std::int64_t>(3), 0, {});
+  EXPECT_NEAR(run.run_ns, 4 * 8'008'000.0, 1e3);
+}
+
+// As many ranks as the platform has hosts, and more messages than there are mailboxes at any time.
+TEST(Replay, AThousandRanks) {
+  const Algorithm& chain = find_algorithm(Operation::bcast, "chain");
+  constexpr int kSegments = 8;
+  constexpr std::int64_t kSlot = 10'000;
+  const Schedule schedule = make_schedule(chain, {.operation = Operation::bcast,
+                                                  .ranks = crossbar().host_count(),
+                                                  .segments = kSegments,
+                                                  .arrival_ns = {}});
+  const std::vector<std::int64_t> sizes(kSegments, kSlot);
+  const std::vector<std::int64_t> together(schedule.programs.size());
+  const PlatformRun run = crossbar().replay(schedule, sizes, together, 0, {.window = {1, 1}});
+  const int rounds = crossbar().host_count() + kSegments - 2;
+  EXPECT_NEAR(run.run_ns, rounds * static_cast<double>(kAlpha_ns + kBeta_ns * kSlot), 1e3);
 }
 
 }  // namespace
