@@ -189,7 +189,7 @@ class PlatformTest(ProgramTest):
         self.assertEqual(platform["settings"]["beta_ns_per_byte"], 8)
         self.assertEqual(len(ports["rows"]), len(platform["rows"]))
         for mine, theirs in zip(ports["rows"], platform["rows"]):
-            self.assertEqual(mine.keys(), theirs.keys())
+            self.assertEqual(mine.keys() - {"after_last_ns"}, theirs.keys())  # SimGrid tells no single exits
             self.assertAlmostEqual(theirs["run_ns"]["mean"] / mine["run_ns"]["mean"], 1, delta=0.05, msg=mine)
         self.assertEqual(platform, self.simulated(*arguments, "--platform", "crossbar-1gbps.xml"))
 

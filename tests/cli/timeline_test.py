@@ -149,7 +149,7 @@ class TimelineTest(ProgramTest):
             self.assertEqual(len(self.named(phase)), 10)
         for rank in (1, 2):
             self.assertTrue(self.named("wait", pid=rank))
-        self.timeline("spectrogram", "-", "--format", "f32_le", "--nperseg", 64, ranks=2, stdin=None,
+        self.timeline("spectrogram", "-", "--format", "rf32_le", "--nperseg", 64, ranks=2, stdin=None,
                       input=np.ones(50000, np.float32).tobytes())
         self.assertTrue(self.named("compute"))
         self.assertTrue(self.named("wait", pid=1))
