@@ -266,7 +266,9 @@ void add_rows(BenchKind kind, const Fields& f, std::vector<BenchRow>& rows) {
       const std::string engine = f.text("engine");
       const bool is_double = f.text("precision") == "double";
       row.bytes = f.count("n") * (is_double ? kDouble : kDouble / 2);
-      row.algorithm = f.has("gather") ? engine + ", gather " + f.text("gather") : engine + ", one process";
+      row.algorithm = f.has("gather") ? engine + ", gather " + f.text("gather")
+                      : row.ranks > 1 ? engine
+                                      : engine + ", one process";
       row.run = f.spread("vector_ms", 1e-3);
       row.samples_s = f.samples("vector_samples_ms", 1e-3);
       row.vectors_per_s = f.optional_number("vectors_per_s");

@@ -61,8 +61,12 @@ Ticks fitting_ticks(const Axis& axis, const Mapping& mapping, int exponent, bool
       axis.whole ? static_cast<int>(std::clamp(mapping.range.hi - mapping.range.lo, 1.0, 16.0)) : 16;
   for (int most = std::clamp(static_cast<int>(length_px / (font_px * (horizontal ? 4 : 3))), 1, densest);
        most >= 1; --most) {
-    ticks = axis.scale == Scale::log ? log_ticks(mapping.range, most, axis.unit)
-                                     : linear_ticks(mapping.range, most, exponent);
+    if (axis.scale == Scale::linear) {
+      ticks = linear_ticks(mapping.range, most, exponent);
+    } else {
+      ticks = axis.binary ? binary_ticks(mapping.range, most, axis.unit)
+                          : log_ticks(mapping.range, most, axis.unit);
+    }
     if (axis.whole) std::erase_if(ticks.minor, [](double value) { return value != std::round(value); });
     double free_from = -std::numeric_limits<double>::infinity();
     bool fits = true;

@@ -27,6 +27,7 @@ struct Axis {
   Scale scale = Scale::linear;
   std::optional<Range> range = {};  ///< what to show; default: all data with a little room
   bool whole = false;               ///< only whole numbers are marked (linear axes)
+  bool binary = false;              ///< powers of two are marked (log axes), of bytes as KiB, MiB, ...
 };
 
 struct PlotStyle {

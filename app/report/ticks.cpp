@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 
 namespace papfft::app::report {
 namespace {
@@ -177,6 +178,29 @@ Ticks log_ticks(Range range, int max_major, std::string_view unit) {
                                         [value](const Tick& tick) { return tick.value == value; });
       if (inside(value) && !labelled) ticks.minor.push_back(value);
     }
+  }
+  return ticks;
+}
+
+Ticks binary_ticks(Range range, int max_major, std::string_view unit) {
+  const auto first = static_cast<int>(std::ceil(std::log2(range.lo) - 1e-9));
+  const auto last = static_cast<int>(std::floor(std::log2(range.hi) + 1e-9));
+  if (last <= first) return log_ticks(range, max_major, unit);
+  const auto label = [&](int power) {
+    static constexpr std::array kPrefixes = {"", "Ki", "Mi", "Gi", "Ti", "Pi"};
+    const bool of_bytes = unit == "B" && power >= 0;
+    const int prefix = of_bytes ? std::min<int>(power / 10, std::ssize(kPrefixes) - 1) : 0;
+    return fmt::format("{:g}{}{}{}", std::ldexp(1.0, power - 10 * prefix), unit.empty() ? "" : " ",
+                       kPrefixes.at(static_cast<std::size_t>(prefix)), unit);
+  };
+  const int every = (last - first) / std::max(max_major, 1) + 1;
+  Ticks ticks;
+  for (int power = first; power <= last; ++power) {
+    const double value = std::ldexp(1.0, power);
+    if (power % every == 0)
+      ticks.major.push_back({value, label(power)});
+    else
+      ticks.minor.push_back(value);
   }
   return ticks;
 }

@@ -57,4 +57,8 @@ struct Ticks {
 /// @param unit   written at each label if it takes SI prefixes.
 [[nodiscard]] Ticks log_ticks(Range range, int max_major, std::string_view unit = {});
 
+/// Marks at powers of two, or at those of 4, 8, ..., so that there are at most `max_major` labels; all other powers of two are
+/// minor marks. A range without two powers of two gets log_ticks().
+[[nodiscard]] Ticks binary_ticks(Range range, int max_major, std::string_view unit = {});
+
 }  // namespace papfft::app::report

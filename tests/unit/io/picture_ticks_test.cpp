@@ -131,5 +131,22 @@ TEST(PictureTicks, CommonExponentAtPowersOfTen) {
   EXPECT_EQ(common_exponent({0, 0}, "s"), 0);
 }
 
+TEST(BinaryTicks, AreAtPowersOfTwo) {
+  const auto labels = [](const Ticks& ticks) {
+    std::vector<std::string> texts;
+    for (const Tick& tick : ticks.major) texts.push_back(tick.label);
+    return texts;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(labels(binary_ticks({3.5, 33}, 8)), (Texts{"4", "8", "16", "32"}));
+  EXPECT_EQ(labels(binary_ticks({512, 4 << 20}, 5, "B")),
+            (Texts{"512 B", "4 KiB", "32 KiB", "256 KiB", "2 MiB"}));
+  EXPECT_EQ(binary_ticks({512, 4 << 20}, 5, "B").minor.size(), 9U);
+  EXPECT_EQ(labels(binary_ticks({0.2, 1}, 5)), (Texts{"0.25", "0.5", "1"}));
+  // None, or one: as other log axes.
+  EXPECT_EQ(labels(binary_ticks({5, 7}, 5)), labels(log_ticks({5, 7}, 5)));
+  EXPECT_EQ(labels(binary_ticks({7, 9}, 5)), labels(log_ticks({7, 9}, 5)));
+}
+
 }  // namespace
 }  // namespace papfft::app::report
