@@ -66,7 +66,8 @@ class EventWriter {
   void flow(bool arrives, std::size_t id, int rank, int thread, const char* category, std::int64_t at_ns) {
     begin(rank, thread);
     text_ += fmt::format(R"({},"id":{},"name":"message","cat":"{}","ts":{})",
-                         arrives ? R"("ph":"f","bp":"e")" : R"("ph":"s")", id, category, microseconds(at_ns - zero_ns_));
+                         arrives ? R"("ph":"f","bp":"e")" : R"("ph":"s")", id, category,
+                         microseconds(at_ns - zero_ns_));
     end({});
   }
 
