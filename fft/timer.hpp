@@ -47,14 +47,20 @@ class Pauses {
   /// It waits from now on. @param observer  nullptr: nobody; else must outlive this object
   explicit Pauses(ParallelObserver* observer) : observer_(observer) {}
   /// It computes, from now on.
-  void end() { wait_until(Clock::now()); }
+  void end() {
+    wait_until(Clock::now());
+    computes_ = true;
+  }
   /// It waits again, from now on.
-  void begin() { begin_ = Clock::now(); }
-  /// It has done something else, until now.
+  void begin() {
+    computes_ = false;
+    begin_ = Clock::now();
+  }
+  /// It has done something else, until now; perhaps in the midst of computing.
   void interrupted(const char* phase, Clock::time_point since) {
-    wait_until(since);
+    if (!computes_) wait_until(since);
     if (observer_ != nullptr) observer_->phase_ends(phase, since);
-    begin();
+    if (!computes_) begin();
   }
 
  private:
@@ -64,6 +70,7 @@ class Pauses {
   }
 
   ParallelObserver* observer_;
+  bool computes_ = false;
   Clock::time_point begin_ = Clock::now();
 };
 

@@ -364,7 +364,7 @@ void Frame::draw(Canvas& canvas) const {
     // Smaller rather than cut off.
     const double room_px = style_.size.width_px - area_.x - kPad * em;
     const double width_px = text_width(clean_text(style_.title), kTitleSize * em, true);
-    const double size_px = kTitleSize * em * std::clamp(room_px / width_px, kLeastTitle, 1.0);
+    const double size_px = kTitleSize * em * std::clamp(0.97 * room_px / width_px, kLeastTitle, 1.0);
     canvas.text({area_.x, row_y + 0.2 * em}, shortened(style_.title, size_px, true, room_px),
                 {.size_px = size_px, .baseline = Baseline::top, .bold = true});
     row_y += kTitleHeight * em;
