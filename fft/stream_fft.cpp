@@ -24,7 +24,6 @@ enum Word : std::int64_t {
 constexpr std::size_t kMostInGroup = 256;
 
 constexpr auto kAskAgain = std::chrono::milliseconds(1);  // a source that had nothing
-constexpr auto kLongestSilence = std::chrono::seconds(5);
 
 }  // namespace
 
@@ -146,7 +145,7 @@ bool StreamFft<T>::feed(const Source<In>& source) {
     ++next.count;
   }
   if (next.count == 0 && quiet_) {
-    if (Clock::now() - last_word_ > kLongestSilence) announce(kWait);
+    if (Clock::now() - last_word_ > comm_.options().longest_silence()) announce(kWait);
     return false;
   }
   if (next.count == 0) {

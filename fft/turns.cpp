@@ -14,16 +14,9 @@ using std::chrono::milliseconds;
 
 constexpr auto kAskAgain = milliseconds(1);  // a source that had nothing
 
-/// Often enough for a watchdog that ends the job after `stuck_after` (0: there is none) without a word.
-milliseconds silence_allowed_by(milliseconds stuck_after) {
-  constexpr milliseconds kLongest = std::chrono::seconds(5);
-  return stuck_after.count() == 0 ? kLongest : std::clamp(stuck_after / 4, kAskAgain, kLongest);
-}
-
 }  // namespace
 
-Turns::Turns(comm::Collectives& words)
-    : words_(words), longest_silence_(silence_allowed_by(words.options().stuck_after)) {}
+Turns::Turns(comm::Collectives& words) : words_(words), longest_silence_(words.options().longest_silence()) {}
 
 bool Turns::another(const Ask& ask) {
   Word word = Word::wait;

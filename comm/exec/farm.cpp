@@ -23,7 +23,6 @@ constexpr int kPerRank = 2;
 constexpr std::size_t kWindowBytes = std::size_t{1} << 30;
 constexpr std::size_t kMostInWindow = 1024;
 constexpr auto kAskAgain = std::chrono::milliseconds(1);
-constexpr auto kLongestSilence = std::chrono::seconds(5);
 constexpr auto kPollEvery = std::chrono::microseconds(50);
 /// A first task that is longer on its way is for a rank that is late: it does not use the link.
 constexpr auto kLongestOnTheWay = std::chrono::seconds(1);
@@ -172,9 +171,7 @@ class Farm::Root {
         messages_(x_.transport),
         voice_(x_.transport),
         others_(static_cast<std::size_t>(farm.comm_.size() - 1)),
-        silence_(std::min<std::chrono::nanoseconds>(kLongestSilence, x_.options.stuck_after.count() > 0
-                                                                         ? x_.options.stuck_after / 4
-                                                                         : kLongestSilence)) {}
+        silence_(x_.options.longest_silence()) {}
 
   std::uint64_t run() {
     while (!(ended_ && order_.empty())) {
@@ -352,7 +349,7 @@ class Farm::Root {
   Messages messages_;
   Messages voice_;  // words
   std::vector<Other> others_;
-  std::chrono::nanoseconds silence_;
+  std::chrono::milliseconds silence_;
   std::deque<Entry> order_;
   bool ended_ = false;
   bool quiet_ = false;  // the source had nothing when it was asked last

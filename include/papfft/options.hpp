@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -37,6 +38,12 @@ struct Options {
   int receives_in_flight = 8;
   /// A collective that makes no progress for so long throws StuckError. 0: waits for ever.
   std::chrono::milliseconds stuck_after{0};
+  /// How long a root whose source has nothing may leave the others without a word: nobody takes it for stuck.
+  [[nodiscard]] std::chrono::milliseconds longest_silence() const {
+    constexpr std::chrono::milliseconds kLongest = std::chrono::seconds(5);
+    return stuck_after.count() == 0 ? kLongest
+                                    : std::clamp(stuck_after / 4, std::chrono::milliseconds(1), kLongest);
+  }
   /// Before each collective, compare the arguments of all ranks (costs a small round trip and synchronises them).
   bool check_arguments = false;
   /// First segment of a linear-synchronised gather.

@@ -202,6 +202,35 @@ TEST(TurnsStream, GivesTheBitsOfOneVectorAtATime) {
   }
 }
 
+template <typename Stream>
+class QuietSources : public testing::Test {};
+using Overlapping = testing::Types<StreamFft<float>, FarmFft<float>>;
+TYPED_TEST_SUITE(QuietSources, Overlapping);
+
+TYPED_TEST(QuietSources, AreNoStuckRoots) {
+  using Complex = std::complex<float>;
+  comm::ThreadGroup(3).run([&](comm::Transport& transport) {
+    comm::Options options;
+    options.stuck_after = std::chrono::seconds(2);
+    comm::Collectives comm(transport, options);
+    constexpr std::size_t kLength = 96;
+    TypeParam stream(comm, ParallelPlan{.length = kLength});
+    const std::vector<Complex> vector(kLength, 1.0F);
+    const auto begin = std::chrono::steady_clock::now();
+    int given = 0;
+    const auto source = [&]() -> Offer<Complex> {
+      if (std::chrono::steady_clock::now() - begin < options.stuck_after * 3 / 2)
+        return Offer<Complex>::later();
+      return given++ == 0 ? Offer<Complex>::of(vector.data()) : Offer<Complex>::end();
+    };
+    int got = 0;
+    const auto sink = [&](const Complex*) { ++got; };
+    stream.run(typename StreamFft<float>::template Source<Complex>(source),
+               typename StreamFft<float>::template Sink<Complex>(sink));
+    EXPECT_EQ(got, comm.rank() == 0 ? 1 : 0);
+  });
+}
+
 TEST(TurnsStream, AQuietSourceIsNoStuckRoot) {
   comm::ThreadGroup(3).run([&](comm::Transport& transport) {
     comm::Options options;
