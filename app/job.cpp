@@ -15,6 +15,7 @@
 #include "app/command.hpp"
 #include "app/io/atomic_file.hpp"
 #include "app/io/errors.hpp"
+#include "app/stop_request.hpp"
 #include "comm/predict/pure/arrival_trace.hpp"
 #include "comm/transport/self_transport.hpp"
 #include "comm/transport/transport.hpp"
@@ -135,6 +136,7 @@ int run_job(const comm::Options& options, const std::string& bcast, const std::f
     job.bcast_algorithm = bcast;  // only now is it known to be the same everywhere
     body(job);
   } catch (const Quit& quit) {
+    StopRequest::come_too_late();
     return quit.code;
   }
   return kOk;

@@ -101,16 +101,23 @@ template <template <typename> class JobOf, typename Options>
   StopRequest stop;
   return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
     options.job.apply_threads(job.comm().ranks_on_host());
-    const StopRequest::Line line(stop, job);
+    StopRequest::Line line(stop, job);
     job.set_stop(&stop);
-    share_tuning(job);
-    run_recorded(job, options.job, [&] {
-      if (options.io.precision == "float") {
-        JobOf<float>(job, options).run();
-      } else {
-        JobOf<double>(job, options).run();
-      }
-    });
+    try {
+      share_tuning(job);
+      run_recorded(job, options.job, [&] {
+        if (options.io.precision == "float") {
+          JobOf<float>(job, options).run();
+        } else {
+          JobOf<double>(job, options).run();
+        }
+      });
+    } catch (const Quit&) {
+      throw;
+    } catch (...) {
+      line.abandon();
+      throw;
+    }
   });
 }
 

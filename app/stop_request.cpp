@@ -33,6 +33,7 @@ constexpr auto kRootSpeaksFor = std::chrono::seconds(2);
 // What the handler touches.
 std::atomic<int> own_signal = 0;  // the first that came
 sem_t something_came;
+std::atomic<bool> too_late = false;
 std::array<struct sigaction, kSignals.size()> before;
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -118,6 +119,7 @@ class StopRequest::Messages {
 
 StopRequest::StopRequest() {
   own_signal = 0;
+  too_late = false;
   sem_init(&something_came, 0, 0);
   struct sigaction action {};
   action.sa_handler = note_signal;
@@ -178,6 +180,14 @@ StopRequest::Line::~Line() {
   stop_.messages_.reset();
 }
 
+void StopRequest::Line::abandon() {
+  const std::lock_guard lock(stop_.mutex_);
+  stop_.is_over_ = true;
+  (void)stop_.messages_.release();  // never freed: to free them is to call MPI
+}
+
+void StopRequest::come_too_late() { too_late = true; }
+
 /// The thread.
 void StopRequest::watch() {
   bool is_settled = false;
@@ -194,7 +204,7 @@ void StopRequest::watch() {
       if (messages_ != nullptr) {
         if (const int signal = messages_->step(); signal != 0) passed_on_ = signal;
       }
-      if (!asked() || is_settled || is_over_ || ends_) continue;
+      if (!asked() || is_settled || is_over_ || ends_ || too_late) continue;
       if (since == Clock::time_point{}) since = Clock::now();
       if (root) {
         if (!is_orderly_) end_at_once();

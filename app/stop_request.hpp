@@ -54,10 +54,16 @@ class StopRequest {
     ~Line();
     Line(const Line&) = delete;
     Line& operator=(const Line&) = delete;
+    /// The job is about to be aborted: from now on MPI must not be called for this, as it would go on with messages whose
+    /// memory is gone.
+    void abandon();
 
    private:
     StopRequest& stop_;
   };
+
+  /// The job ends by itself and has said why: from now on requests come too late. mpirun sends one to the ranks that end last.
+  static void come_too_late();
 
  private:
   class Messages;

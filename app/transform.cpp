@@ -559,6 +559,21 @@ class TransformJob {
   template <typename Stream>
   void one_by_one(Stream& stream, Progress& progress, ArrivalAware& arrivals, bool real,
                   std::chrono::milliseconds patience = {}) {
+    try {
+      run_stream(stream, progress, arrivals, real, patience);
+    } catch (const Quit&) {
+      throw;
+    } catch (...) {
+      // At once, while the buffers are there: MPI may still read them, and any call moves its messages on.
+      const int code = report_exception(std::current_exception());
+      abort_job(code);
+      throw Quit{code};
+    }
+  }
+
+  template <typename Stream>
+  void run_stream(Stream& stream, Progress& progress, ArrivalAware& arrivals, bool real,
+                  std::chrono::milliseconds patience) {
     stream.observe(&arrivals.watch());
     const auto run = [&]<typename In, typename Out>(auto source, auto sink) {
       stream.run(typename fft::StreamFft<T>::template Source<In>(source),
