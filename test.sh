@@ -11,7 +11,7 @@ set -uo pipefail
 cd "$(dirname "$0")" || exit 1
 
 quick=false
-fuzz_seconds=30
+fuzz_seconds=20
 tidy_checks=
 tidy_sources='comm/*.cpp fft/*.cpp'
 tsan_targets=(papfft_thread_tests papfft_fft_tests)
@@ -83,7 +83,7 @@ run_tests() {
   : >"$logs/$stage.log"
   rm -f "$junit"
   limited "$stage" "$seconds" \
-    ctest --test-dir "build/$preset" -j$((jobs + 1)) --timeout 300 --no-tests=error --output-junit "$junit" "$@"
+    ctest --test-dir "build/$preset" -j$((jobs + 2)) --timeout 300 --no-tests=error --output-junit "$junit" "$@"
   if [ ! -s "$junit" ]; then
     count "$stage" 0 1 0
     return
