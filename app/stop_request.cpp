@@ -33,7 +33,7 @@ constexpr auto kRootSpeaksFor = std::chrono::seconds(2);
 // What the handler touches.
 std::atomic<int> own_signal = 0;  // the first that came
 sem_t something_came;
-std::atomic<bool> too_late = false;
+std::atomic<bool> too_late = false;  // nobody is to be asked any more
 std::array<struct sigaction, kSignals.size()> before;
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -175,14 +175,14 @@ StopRequest::Line::Line(StopRequest& stop, Job& job) : stop_(stop) {
 }
 
 StopRequest::Line::~Line() {
+  come_too_late();
   const std::lock_guard lock(stop_.mutex_);
-  stop_.is_over_ = true;
   stop_.messages_.reset();
 }
 
 void StopRequest::Line::abandon() {
+  come_too_late();
   const std::lock_guard lock(stop_.mutex_);
-  stop_.is_over_ = true;
   (void)stop_.messages_.release();  // never freed: to free them is to call MPI
 }
 
@@ -204,7 +204,7 @@ void StopRequest::watch() {
       if (messages_ != nullptr) {
         if (const int signal = messages_->step(); signal != 0) passed_on_ = signal;
       }
-      if (!asked() || is_settled || is_over_ || ends_ || too_late) continue;
+      if (!asked() || is_settled || too_late || ends_) continue;
       if (since == Clock::time_point{}) since = Clock::now();
       if (root) {
         if (!is_orderly_) end_at_once();

@@ -77,8 +77,7 @@ class StopRequest {
   std::unique_ptr<Messages> messages_;
   bool is_orderly_ = false;
   std::function<void()> wake_;
-  bool is_over_ = false;  // nobody is to be asked any more
-  bool ends_ = false;     // the thread is to end
+  bool ends_ = false;  // the thread is to end
   std::thread thread_;
 };
 
