@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "app/fftw_transform.hpp"
 #include "comm/transport/mpi_transport.hpp"
 
 #ifdef PAPFFT_WITH_FFTW_MPI
@@ -39,21 +40,9 @@ PAPFFT_FFTW_MPI_API(double, fftw)
 }  // namespace
 
 template <typename T>
-struct FftwMpi<T>::Plan {
+struct FftwMpi<T>::Plan : FftwTransform<Api<T>> {
   MPI_Comm comm = MPI_COMM_NULL;
   int block_bytes = 0;
-  typename Api<T>::Complex* in = nullptr;
-  typename Api<T>::Complex* out = nullptr;
-  typename Api<T>::Handle handle = nullptr;
-
-  Plan() = default;
-  ~Plan() {
-    if (handle != nullptr) Api<T>::destroy(handle);
-    Api<T>::release(in);
-    Api<T>::release(out);
-  }
-  Plan(const Plan&) = delete;
-  Plan& operator=(const Plan&) = delete;
 };
 
 template <typename T>

@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "app/fftw_transform.hpp"
 #include "comm/exec/wait.hpp"
 
 #ifdef PAPFFT_WITH_FFTW_THREADS
@@ -65,21 +66,9 @@ class AllCores {
 }  // namespace
 
 template <typename T>
-struct FftwThreads<T>::Plan {
+struct FftwThreads<T>::Plan : FftwTransform<Api<T>> {
   AllCores cores;
   int threads = comm::available_cores();
-  typename Api<T>::Complex* in = nullptr;
-  typename Api<T>::Complex* out = nullptr;
-  typename Api<T>::Handle handle = nullptr;
-
-  Plan() = default;
-  ~Plan() {
-    if (handle != nullptr) Api<T>::destroy(handle);
-    Api<T>::release(in);
-    Api<T>::release(out);
-  }
-  Plan(const Plan&) = delete;
-  Plan& operator=(const Plan&) = delete;
 };
 
 template <typename T>
