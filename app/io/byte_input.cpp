@@ -66,7 +66,8 @@ class PipeInput final : public ByteInput {
       done = std::min<std::size_t>(out.size(), head_.size() - offset);
       std::memcpy(out.data(), head_.data() + offset, done);
     }
-    if (done == out.size()) return done;
+    // Given up, it has no order any more either: what it had read of a torn sample is behind the last position told.
+    if (done == out.size() || given_up_) return done;
     if (offset + done != position_) throw std::logic_error(name() + ": a pipe can only be read in order");
     return done + read_on(out.subspan(done));
   }

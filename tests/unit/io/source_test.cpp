@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -213,23 +214,34 @@ TEST(PipeSource, SoundIsReadWholeFirst) {
 }
 
 TEST(PipeSource, GivenUpItEndsWithWhatCame) {
-  int ends[2] = {-1, -1};
-  ASSERT_EQ(::pipe(ends), 0);
-  const std::string came = bytes_of(std::vector<double>{1, 2, 3, 4}) + "half";
-  ASSERT_EQ(::write(ends[1], came.data(), came.size()), static_cast<ssize_t>(came.size()));
-  const auto source = open_source("/dev/fd/" + std::to_string(ends[0]), raw("rf64_le"));
-  std::vector<double> values(9);
-  EXPECT_EQ(source->read(0, std::span(values).first(2)), 2U);
-  EXPECT_FALSE(source->given_up());
-  std::size_t got = 0;
-  std::thread reader(
-      [&] { got = source->read(2, std::span(values)); });  // waits for more, whose writer is here
-  source->give_up();
-  reader.join();
-  EXPECT_TRUE(source->given_up());
-  EXPECT_LE(got, 2U);  // as many as it had read by then
-  EXPECT_EQ(source->read(2 + got, std::span(values)), 0U);
-  for (const int end : ends) ::close(end);
+  for (const bool while_it_waits : {false, true}) {
+    int ends[2] = {-1, -1};
+    ASSERT_EQ(::pipe(ends), 0);
+    const std::string came = bytes_of(std::vector<double>{1, 2, 3, 4}) + "half";
+    ASSERT_EQ(::write(ends[1], came.data(), came.size()), static_cast<ssize_t>(came.size()));
+    const auto source = open_source("/dev/fd/" + std::to_string(ends[0]), raw("rf64_le"));
+    std::vector<double> values(9);
+    EXPECT_EQ(source->read(0, std::span(values).first(2)), 2U);
+    EXPECT_FALSE(source->given_up());
+    if (!while_it_waits) source->give_up();
+    std::size_t got = 0;
+    // Waits for more, whose writer is here.
+    std::thread reader([&] { got = source->read(2, std::span(values)); });
+    if (while_it_waits) {
+      for (int left = 1; left > 0; std::this_thread::yield()) ASSERT_EQ(::ioctl(ends[0], FIONREAD, &left), 0);
+      source->give_up();
+    }
+    reader.join();
+    EXPECT_TRUE(source->given_up());
+    if (while_it_waits) {
+      EXPECT_EQ(got, 2U);
+      EXPECT_THAT(std::span(values).first(2), ElementsAre(3, 4));
+    } else {
+      EXPECT_LE(got, 2U);  // as many as it had read by then
+    }
+    EXPECT_EQ(source->read(2 + got, std::span(values)), 0U);
+    for (const int end : ends) ::close(end);
+  }
 }
 
 TEST(PipeSource, StandardInputIsDash) {
