@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "app/fftw_threads.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
 
+#include "app/cores.hpp"
 #include "app/fftw_transform.hpp"
 #include "comm/exec/wait.hpp"
 
@@ -42,32 +41,11 @@ PAPFFT_FFTW_THREADS_API(float, fftwf)
 PAPFFT_FFTW_THREADS_API(double, fftw)
 #undef PAPFFT_FFTW_THREADS_API
 
-/// All cores that the system lets this process have; what it had before, when this ends.
-class AllCores {
- public:
-  AllCores() {
-    known_ = sched_getaffinity(0, sizeof before_, &before_) == 0;
-    cpu_set_t all;
-    CPU_ZERO(&all);
-    for (std::size_t core = 0; core < CPU_SETSIZE; ++core) CPU_SET(core, &all);
-    if (known_) (void)sched_setaffinity(0, sizeof all, &all);
-  }
-  ~AllCores() {
-    if (known_) (void)sched_setaffinity(0, sizeof before_, &before_);
-  }
-  AllCores(const AllCores&) = delete;
-  AllCores& operator=(const AllCores&) = delete;
-
- private:
-  cpu_set_t before_{};
-  bool known_ = false;
-};
-
 }  // namespace
 
 template <typename T>
 struct FftwThreads<T>::Plan : FftwTransform<Api<T>> {
-  AllCores cores;
+  RunOn cores{CoreSet::everything()};
   int threads = comm::available_cores();
 };
 

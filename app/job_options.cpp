@@ -133,9 +133,13 @@ const std::string& JobOptions::algorithm(comm::Operation operation) const {
 }
 
 int JobOptions::threads_for(int ranks_here) const {
+  return threads_on(comm::available_cores() / std::max(1, ranks_here));
+}
+
+int JobOptions::threads_on(int cores) const {
   if (threads > 0) return threads;
   if (std::getenv("OMP_NUM_THREADS") != nullptr) return omp_get_max_threads();
-  return std::max(1, comm::available_cores() / std::max(1, ranks_here));
+  return std::max(1, cores);
 }
 
 void JobOptions::apply_threads(int ranks_here) const { omp_set_num_threads(threads_for(ranks_here)); }

@@ -59,7 +59,9 @@ struct JobOptions {
   [[nodiscard]] const std::string& algorithm(comm::Operation operation) const;
   /// How many OpenMP threads a rank should have. @param ranks_here  ranks that share this host's cores
   [[nodiscard]] int threads_for(int ranks_here) const;
-  /// Sets the number of OpenMP threads to that.
+  /// The same for a rank that has so many cores for itself.
+  [[nodiscard]] int threads_on(int cores) const;
+  /// Sets the number of OpenMP threads to threads_for().
   void apply_threads(int ranks_here) const;
   [[nodiscard]] Progress make_progress(bool is_root, std::string what) const;
 };

@@ -2,23 +2,27 @@
 #pragma once
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "app/io/source.hpp"
 
 namespace papfft::app {
 
-/// Rows of one length, read a few ahead by a thread of its own: a slow pipe then holds up nobody who could go on with what
-/// has come. Memory: a few rows, however long the input is.
+/// Rows of one length, read ahead by a thread of its own: a slow pipe then holds up nobody who could go on with what has
+/// come. A file's short rows are read many at a time, a pipe's are given as they come. Memory: four rows, or 1 MiB of short
+/// ones, however long the input is.
 template <typename Sample>
 class RowReader {
  public:
@@ -27,6 +31,18 @@ class RowReader {
     State state = State::end;
     const Sample* row = nullptr;  ///< valid until asked again
   };
+  /// One after another in memory.
+  struct Run {
+    State state = State::end;
+    const Sample* rows = nullptr;  ///< valid until asked again
+    std::size_t count = 0;
+  };
+
+  /// No run has more rows than this.
+  [[nodiscard]] static std::size_t longest_run(std::uint64_t row_length) {
+    constexpr std::size_t kBytes = std::size_t{1} << 18;
+    return std::max<std::size_t>(1, kBytes / sizeof(Sample) / row_length);
+  }
 
   /// @param first  rows before this one are passed over; the input must have them
   RowReader(std::shared_ptr<io::Source> source, std::uint64_t row_length, std::uint64_t first)
@@ -47,27 +63,22 @@ class RowReader {
   /// @param patience  so long it waits for a row, before it says `later`
   /// @throws io::DataError, once the rows before have been taken
   Next next(std::chrono::milliseconds patience = {}) {
-    Body& b = body_;
-    std::unique_lock lock(b.mutex);
-    if (holds_) {
-      holds_ = false;
-      ++b.taken;
-      b.changed.notify_all();
-    }
-    const auto settled = [&] { return b.taken < b.filled || b.ended; };
-    if (!b.changed.wait_for(lock, patience, settled)) return {State::later, nullptr};
-    if (b.taken == b.filled) {
-      if (b.error) std::rethrow_exception(b.error);
-      return {State::end, nullptr};
-    }
-    holds_ = true;
-    return {State::row, b.rows[b.taken % kAhead].data()};
+    const State state = look(patience);
+    return state == State::row ? Next{state, body_.at(first_ + given_++)} : Next{state};
+  }
+
+  /// As many as there are, up to the longest run; at least one.
+  Run next_run(std::chrono::milliseconds patience = {}) {
+    const State state = look(patience);
+    if (state != State::row) return {state};
+    const std::size_t from = std::exchange(given_, held_);
+    return {state, body_.at(first_ + from), held_ - from};
   }
 
   /// At the end: the samples that did not fill a row.
   [[nodiscard]] std::span<const Sample> left_over() const {
     const std::lock_guard lock(body_.mutex);
-    return std::span<const Sample>(body_.rows[body_.filled % kAhead]).first(body_.left_over);
+    return {body_.at(body_.filled), body_.left_over};
   }
   /// In the rows read so far.
   [[nodiscard]] std::uint64_t non_finite() const {
@@ -76,12 +87,30 @@ class RowReader {
   }
 
  private:
-  static constexpr std::size_t kAhead = 4;
+  static constexpr std::size_t kRuns = 4;
 
+  /// A ring of rows; row k has the place k modulo its capacity.
   struct Body {
-    Body(std::shared_ptr<io::Source> source_in, std::uint64_t row_length) : source(std::move(source_in)) {
-      for (auto& row : rows) row.resize(row_length);
+    Body(std::shared_ptr<io::Source> source_in, std::uint64_t row_length)
+        : source(std::move(source_in)),
+          length(row_length),
+          run_length(longest_run(row_length)),
+          capacity(kRuns * run_length),
+          storage(samples_for(capacity, length)) {
+      void* begin = storage.data();
+      std::size_t space = storage.size() * sizeof(Sample);
+      ring = static_cast<Sample*>(std::align(kAlignedBytes, 1, begin, space));
     }
+
+    [[nodiscard]] static std::size_t samples_for(std::uint64_t rows, std::uint64_t length) {
+      constexpr std::size_t kMost = std::numeric_limits<std::ptrdiff_t>::max() / sizeof(Sample) / 2;
+      if (length > kMost / rows) throw std::bad_alloc();
+      return rows * length + kAlignedBytes / sizeof(Sample);
+    }
+
+    [[nodiscard]] Sample* at(std::uint64_t row) const { return ring + row % capacity * length; }
+    /// From this row on, in one piece.
+    [[nodiscard]] std::uint64_t until_wrap(std::uint64_t row) const { return capacity - row % capacity; }
 
     void run(std::uint64_t first) noexcept {
       try {
@@ -96,41 +125,59 @@ class RowReader {
     }
 
     void read(std::uint64_t first) {
-      const std::uint64_t length = rows[0].size();
-      for (std::uint64_t row = source->info().any_order ? first : 0;; ++row) {
+      const bool any_order = source->info().any_order;
+      std::uint64_t at_once = any_order ? run_length : 1;
+      for (std::uint64_t row = any_order ? first : 0;;) {
+        std::uint64_t wanted = 0;
         {
           std::unique_lock lock(mutex);
-          changed.wait(lock, [&] { return abandoned || filled - taken < kAhead; });
+          changed.wait(lock, [&] { return abandoned || capacity - (filled - taken) >= at_once; });
           if (abandoned) return;
+          wanted = std::min(at_once, until_wrap(filled));
         }
-        std::vector<Sample>& to = rows[filled % kAhead];  // only this thread changes `filled`
-        const std::size_t got = source->read<Sample>(row * length, to);
-        const std::uint64_t bad = io::count_non_finite<Sample>(std::span<const Sample>(to).first(got));
-        if (got < length && row < first && !source->given_up()) {
+        const std::span<Sample> to(at(filled), wanted * length);  // only this thread changes `filled`
+        std::size_t got = 0;
+        try {
+          got = source->read<Sample>(row * length, to);
+        } catch (const io::DataError&) {
+          if (at_once == 1) throw;
+          at_once = 1;  // the rows before what is wrong shall come
+          continue;
+        }
+        const std::uint64_t rows = got / length;
+        const std::uint64_t bad =
+            io::count_non_finite<Sample>(std::span<const Sample>(to).first(rows * length));
+        if (rows < wanted && row + rows < first && !source->given_up()) {
           throw io::DataError(
               source->name(),
-              fmt::format("holds {} rows, and {} are done already: it is not the same as before", row,
+              fmt::format("holds {} rows, and {} are done already: it is not the same as before", row + rows,
                           first));
         }
+        row += rows;
         std::unique_lock lock(mutex);
-        if (got < length) {
-          left_over = row < first ? 0 : got;
-          lock.unlock();
-          // Was that all, or is something wrong with the rest?
-          if (!source->given_up()) {
-            (void)source->template read<Sample>(row * length + got, std::span(to).subspan(got, 1));
-          }
-          return;
+        if (row > first) {
+          non_finite += bad;
+          filled += rows;
+          changed.notify_all();
         }
-        if (row < first) continue;
-        non_finite += bad;
-        ++filled;
-        changed.notify_all();
+        if (rows == wanted) continue;
+        left_over = row < first ? 0 : got % length;
+        lock.unlock();
+        // Was that all, or is something wrong with the rest?
+        if (!source->given_up()) {
+          (void)source->template read<Sample>((row - rows) * length + got, to.subspan(got, 1));
+        }
+        return;
       }
     }
 
+    static constexpr std::size_t kAlignedBytes = 64;  // what transforms like best
     std::shared_ptr<io::Source> source;
-    std::array<std::vector<Sample>, kAhead> rows;
+    std::uint64_t length;
+    std::uint64_t run_length;
+    std::uint64_t capacity;
+    std::vector<Sample> storage;
+    Sample* ring = nullptr;
     mutable std::mutex mutex;
     std::condition_variable changed;
     std::uint64_t filled = 0;
@@ -142,8 +189,31 @@ class RowReader {
     std::exception_ptr error;
   };
 
+  /// Whether there is a row that was not given yet.
+  State look(std::chrono::milliseconds patience) {
+    if (given_ < held_) return State::row;
+    Body& b = body_;
+    std::unique_lock lock(b.mutex);
+    if (held_ > 0) {
+      b.taken += std::exchange(held_, 0);
+      b.changed.notify_all();
+    }
+    const auto settled = [&] { return b.taken < b.filled || b.ended; };
+    if (!b.changed.wait_for(lock, patience, settled)) return State::later;
+    if (b.taken == b.filled) {
+      if (b.error) std::rethrow_exception(b.error);
+      return State::end;
+    }
+    first_ = b.taken;
+    given_ = 0;
+    held_ = std::min({b.filled - b.taken, b.run_length, b.until_wrap(b.taken)});
+    return State::row;
+  }
+
   Body body_;
-  bool holds_ = false;  // the caller has a row
+  std::uint64_t first_ = 0;  // row of those that the caller has
+  std::uint64_t held_ = 0;   // how many these are
+  std::uint64_t given_ = 0;  // of these
   std::thread thread_;
 };
 

@@ -13,9 +13,11 @@
 
 #include "app/arrivals.hpp"
 #include "app/command.hpp"
+#include "app/cores.hpp"
 #include "app/distributed_output.hpp"
 #include "app/io/row_files.hpp"
 #include "app/row_reader.hpp"
+#include "app/row_writer.hpp"
 #include "app/sample_job.hpp"
 #include "app/stop_request.hpp"
 #include "comm/select/select.hpp"
@@ -101,6 +103,7 @@ class TransformJob {
   }
 
   void run() {
+    host_cores_ = cores_of_host(job_);
     job_.at_root([&] { prepare(); });
     plan_ = job_.from_root(plan_);
     transform();
@@ -145,7 +148,7 @@ class TransformJob {
       plan_.rows = kUnknownRows;
       if (const auto total = source->sample_count()) plan_.rows = whole_rows(*total, source->name());
       choose_engine(source->name());
-      open_rows(source);
+      open_rows(source);  // whose thread has the cores chosen before
       return;
     }
     if (options_.resume) {
@@ -302,6 +305,10 @@ class TransformJob {
                       can_split ? in_ms(model.stream_s) + " ms per vector by stream, " : "",
                       in_ms(model.farm_s), in_ms(model.alone_s)));
     }
+    if (plan_.engine == Engine::fftw) {  // the others sleep
+      alone_on_.emplace(host_cores_);
+      omp_set_num_threads(threads_alone());
+    }
     const bool can_stay = !options_.distributed() || fft::can_share(plan_.length, false, job_.size());
     plan_.split_real = real_split && plan_.engine != Engine::fftw && !options_.distributed() ? 1 : 0;
     if ((can_split && can_stay) || plan_.engine == Engine::fftw || plan_.engine == Engine::farm) return;
@@ -309,6 +316,9 @@ class TransformJob {
         fmt::format("{}: a vector of {} samples cannot be shared by {} ranks; what would work: {}", name,
                     plan_.length, job_.size(), lengths_that_work(plan_.length, real, job_.size())));
   }
+
+  /// Of the root on its own.
+  [[nodiscard]] int threads_alone() const { return options_.job.threads_on(host_cores_.count()); }
 
   [[nodiscard]] fft::SharedWork shared_work(bool real) const {
     const bool one_host = job_.comm().ranks_on_host() == job_.size();
@@ -318,7 +328,7 @@ class TransformJob {
             .sample_bytes = sizeof(T),
             .ranks = job_.size(),
             .threads = omp_get_max_threads(),
-            .root_threads = options_.job.threads_for(1),
+            .root_threads = threads_alone(),
             .link = one_host ? fft::memory_link() : job_.comm().options().link};
   }
 
@@ -347,8 +357,11 @@ class TransformJob {
                           {comm::Operation::scatter, comm::Operation::gather}, overlaps);
     switch (plan_.engine) {
       case Engine::fftw:
-        options_.job.apply_threads(1);  // the others sleep
-        job_.at_root([&] { compute_alone(progress, arrivals.watch()); });
+        job_.at_root([&] {
+          timed(report_, "compute", [&] {
+            by_kind([&]<typename In, typename Out>() { compute_alone<In, Out>(progress, arrivals.watch()); });
+          });
+        });
         return;
       case Engine::dif: {
         const bool real = plan_.split_real != 0;
@@ -599,30 +612,56 @@ class TransformJob {
     times_ = stream.times();
   }
 
-  /// At the root: the next row of the input, be it in memory or read now. What there is of an input that cannot be read to
-  /// its end counts all the same: it may have taken days to come.
+  /// Rows one after another in memory.
   template <typename Sample>
-  fft::Offer<Sample> next_row(std::chrono::milliseconds patience) {
+  struct Run {
+    fft::Offer<Sample> offer;  // of the first
+    std::size_t rows = 0;
+  };
+
+  /// At the root: the next rows of the input, at least one if there is any, be they in memory or read now. What there is of an
+  /// input that cannot be read to its end counts all the same: it may have taken days to come.
+  /// @param one  no more than one row
+  template <typename Sample>
+  Run<Sample> next_run(std::chrono::milliseconds patience, bool one = false) {
     using Offer = fft::Offer<Sample>;
-    if (job_.stop()->asked() || read_failure_) return Offer::end();
+    if (job_.stop()->asked() || read_failure_) return {Offer::end()};
     if (plan_.row_by_row == 0) {
-      if (given_ == plan_.rows) return Offer::end();
-      return Offer::of(at(samples_of<Sample>(in_), given_++ * row_in()), true);
+      const std::uint64_t rows =
+          std::min<std::uint64_t>(one ? 1 : RowReader<Sample>::longest_run(row_in()), plan_.rows - given_);
+      if (rows == 0) return {Offer::end()};
+      const Sample* const first = at(samples_of<Sample>(in_), given_ * row_in());
+      given_ += rows;
+      return {Offer::of(first, true), rows};
     }
-    typename RowReader<Sample>::Next next;
+    typename RowReader<Sample>::Run next;
     try {
-      next = rows_of<Sample>().next(patience);
+      next = one ? one_row(rows_of<Sample>().next(patience)) : rows_of<Sample>().next_run(patience);
     } catch (const io::DataError&) {
       read_failure_ = std::current_exception();
     }
-    if (next.state == RowReader<Sample>::State::later) return Offer::later();
+    if (next.state == RowReader<Sample>::State::later) return {Offer::later()};
     if (next.state == RowReader<Sample>::State::end) {
       input_ended_ = true;
-      return Offer::end();
+      return {Offer::end()};
     }
-    ++given_;
-    if (samples_of<Sample>(in_).empty()) samples_of<Sample>(in_).assign(next.row, next.row + row_in());
-    return Offer::of(next.row);
+    given_ += next.count;
+    return {Offer::of(next.rows), next.count};
+  }
+
+  template <typename Next>
+  static auto one_row(const Next& next) {
+    return typename RowReader<std::remove_cvref_t<decltype(*next.row)>>::Run{next.state, next.row, 1};
+  }
+
+  template <typename Sample>
+  fft::Offer<Sample> next_row(std::chrono::milliseconds patience) {
+    const fft::Offer<Sample> offer = next_run<Sample>(patience, true).offer;
+    // To compare with.
+    if (plan_.row_by_row != 0 && offer.vector != nullptr && samples_of<Sample>(in_).empty()) {
+      samples_of<Sample>(in_).assign(offer.vector, offer.vector + row_in());
+    }
+    return offer;
   }
 
   fft::Offer<Complex> next_as_complex(std::vector<Complex>& room, std::chrono::milliseconds patience) {
@@ -776,71 +815,73 @@ class TransformJob {
     }
   }
 
-  /// The root on its own; also what --stats compares with.
+  /// Calls work.operator()<In, Out>() with the kinds of samples that come in and go out of one process.
+  template <typename Work>
+  void by_kind(const Work& work) {
+    if (plan_.real_in != 0) {
+      work.template operator()<T, Complex>();
+    } else if (plan_.real_out != 0) {
+      work.template operator()<Complex, T>();
+    } else {
+      work.template operator()<Complex, Complex>();
+    }
+  }
+
+  /// The root on its own, with all cores of its host. Short vectors go many at a time, unless each has a delay of its own.
+  template <typename In, typename Out>
   void compute_alone(Progress& progress, ComputeWatch& watch) {
-    timed(report_, "compute", [&] {
-      const auto one = one_process();
-      const auto row_of = [&](std::uint64_t row) {
-        watch.compute_begins();
-        one(row);
-        watch.compute_ends();
-      };
-      if (plan_.row_by_row != 0) {
-        plan_.real_in != 0 ? alone_row_by_row<T>(row_of, progress)
-                           : alone_row_by_row<Complex>(row_of, progress);
-        return;
-      }
-      for (std::uint64_t row = 0; row < plan_.rows; ++row) {
-        row_of(row);
-        progress.show(row + 1, plan_.rows);
-      }
-    });
-  }
-
-  /// In and out of the place of a first row.
-  template <typename In, typename Work>
-  void alone_row_by_row(const Work& work, Progress& progress) {
-    samples_of<In>(in_).resize(row_in());
+    const OneProcess<In, Out> one = one_process<In, Out>();
+    const std::size_t most = options_.job.arrivals.delays() ? 1 : RowReader<In>::longest_run(row_in());
+    std::optional<RowWriter<Out>> writer;
+    if (plan_.row_by_row != 0) writer.emplace(files_of<Out>(), row_out(), most);
     while (true) {
-      const fft::Offer<In> offer = next_row<In>(kPatience);
-      if (offer.kind == fft::Offer<In>::Kind::later) continue;
-      if (offer.vector == nullptr) break;
-      std::copy_n(offer.vector, row_in(), samples_of<In>(in_).begin());
-      work(0);
-      plan_.real_out != 0 ? take_row<T>(out_.real.data(), progress)
-                          : take_row<Complex>(out_.complex.data(), progress);
+      const Run<In> in = next_run<In>(kPatience, most == 1);
+      if (in.offer.kind == fft::Offer<In>::Kind::later) continue;
+      if (in.offer.vector == nullptr) break;
+      Out* const out = writer ? writer->room() : at(samples_of<Out>(out_), done_ * row_out());
+      watch.compute_begins();
+      one(in.offer.vector, out, in.rows);
+      watch.compute_ends();
+      if (writer) writer->pass(in.rows);
+      done_ += in.rows;
+      progress.show(done_, plan_.rows == kUnknownRows ? 0 : plan_.rows);
     }
+    if (writer) writer->finish();
   }
 
-  std::function<void(std::uint64_t)> one_process() {
+  /// Transforms so many rows, one after another in memory.
+  template <typename In, typename Out>
+  using OneProcess = std::function<void(const In* in, Out* out, std::size_t rows)>;
+
+  /// By this process alone; also what --stats compares with.
+  template <typename In, typename Out>
+  OneProcess<In, Out> one_process() {
     const T scale = options_.inverse ? T(1) / static_cast<T>(plan_.length) : T(1);
-    if (plan_.real_in != 0 || plan_.real_out != 0) {
+    const bool by_fftw = options_.engine == "fftw";
+    if constexpr (std::is_same_v<In, Out>) {
+      const auto engine = fft::pieces_of(plan_.length) > 1 ? fft::Engine::pieces : fft::Engine::fftw;
       const auto fft =
-          options_.engine == "fftw"
-              ? std::make_shared<fft::RealFft<T>>(plan_.length, fft::Engine::fftw, fft::Rigor::tuned)
-              : std::make_shared<fft::RealFft<T>>(plan_.length, fft::Rigor::tuned);
+          by_fftw ? std::make_shared<fft::LocalFft<T>>(plan_.length, direction(), engine, fft::Rigor::tuned)
+                  : std::make_shared<fft::LocalFft<T>>(plan_.length, direction(), fft::Rigor::tuned);
       local_engine_ = fft->engine();
-      return [this, fft, scale](std::uint64_t row) {
-        if (plan_.real_in != 0) {
-          fft->forward(at(in_.real, row * row_in()), at(out_.complex, row * row_out()));
-          return;
+      return [this, fft, scale](const Complex* in, Complex* out, std::size_t rows) {
+        fft->execute(in, out, rows);
+        if (options_.inverse) std::for_each(out, out + rows * plan_.length, [&](Complex& x) { x *= scale; });
+      };
+    } else {
+      const auto fft =
+          by_fftw ? std::make_shared<fft::RealFft<T>>(plan_.length, fft::Engine::fftw, fft::Rigor::tuned)
+                  : std::make_shared<fft::RealFft<T>>(plan_.length, fft::Rigor::tuned);
+      local_engine_ = fft->engine();
+      return [this, fft, scale](const In* in, Out* out, std::size_t rows) {
+        if constexpr (std::is_same_v<In, T>) {
+          fft->forward(in, out, rows);
+        } else {
+          fft->inverse(in, out, rows);
+          std::for_each(out, out + rows * plan_.length, [&](T& x) { x *= scale; });
         }
-        T* out = at(out_.real, row * row_out());
-        fft->inverse(at(in_.complex, row * row_in()), out);
-        std::for_each(out, out + plan_.length, [&](T& x) { x *= scale; });
       };
     }
-    const fft::Engine by_fftw = fft::pieces_of(plan_.length) > 1 ? fft::Engine::pieces : fft::Engine::fftw;
-    const auto fft =
-        options_.engine == "fftw"
-            ? std::make_shared<fft::LocalFft<T>>(plan_.length, direction(), by_fftw, fft::Rigor::tuned)
-            : std::make_shared<fft::LocalFft<T>>(plan_.length, direction(), fft::Rigor::tuned);
-    local_engine_ = fft->engine();
-    return [this, fft, scale](std::uint64_t row) {
-      Complex* out = at(out_.complex, row * row_out());
-      fft->execute(at(in_.complex, row * row_in()), out);
-      if (options_.inverse) std::for_each(out, out + plan_.length, [&](Complex& x) { x *= scale; });
-    };
   }
 
   void finish_report(double compute_s) {
@@ -887,8 +928,12 @@ class TransformJob {
       const Samples<T> kept = out_;
       if (options_.distributed()) make_room_for_one();
       if (plan_.row_by_row != 0 && in_.real.empty() && in_.complex.empty()) return;
-      const auto one = one_process();
-      report_.single_process_s = least_seconds([&] { one(0); }) * static_cast<double>(plan_.rows);
+      by_kind([&]<typename In, typename Out>() {
+        const OneProcess<In, Out> one = one_process<In, Out>();
+        const double least_s =
+            least_seconds([&] { one(samples_of<In>(in_).data(), samples_of<Out>(out_).data(), 1); });
+        report_.single_process_s = least_s * static_cast<double>(plan_.rows);
+      });
       out_ = kept;
     }
   }
@@ -978,8 +1023,10 @@ class TransformJob {
   const TransformOptions& options_;
   Plan plan_;
   RunReport report_;
-  std::string why_;    // this engine
-  int stopped_ = kOk;  // the exit code, if a signal has ended the job
+  CoreSet host_cores_ = CoreSet::of_this_thread();
+  std::optional<RunOn> alone_on_;  // at the root
+  std::string why_;                // this engine
+  int stopped_ = kOk;              // the exit code, if a signal has ended the job
   fft::PhaseTimes times_;
   std::vector<Complex> kept_;  ///< with --leave-distributed: this rank's blocks of all rows
   fft::Engine local_engine_ = fft::Engine::fftw;

@@ -114,8 +114,8 @@ void RowFiles<Sample>::resume(const std::string& journal) {
 }
 
 template <typename Sample>
-void RowFiles<Sample>::write(const Sample* row) {
-  const auto bytes = std::as_bytes(std::span(row, row_length_));
+void RowFiles<Sample>::write(const Sample* first, std::size_t rows) {
+  const auto bytes = std::as_bytes(std::span(first, rows * row_length_));
   for (File& f : files_) {
     if (f.waiting.empty() && bytes.size() >= kPieceBytes) {
       f.file->write(bytes);
@@ -125,7 +125,7 @@ void RowFiles<Sample>::write(const Sample* row) {
     // Whoever reads a pipe shall not wait for rows to come.
     if (f.waiting.size() >= kPieceBytes || f.file->is_direct()) flush(f);
   }
-  ++rows_;
+  rows_ += rows;
 }
 
 template <typename Sample>

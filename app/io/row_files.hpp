@@ -31,7 +31,8 @@ class RowFiles {
 
   /// That were there already; the next row to be written is this one.
   [[nodiscard]] std::uint64_t rows_before() const { return rows_before_; }
-  void write(const Sample* row);
+  /// @param rows  so many, one after another in memory
+  void write(const Sample* first, std::size_t rows = 1);
   /// So that they can be resumed: what was written is in the files.
   void flush();
   /// @return rows in each file. @throws OutputError  also if what was written directly, to a pipe, promised other rows

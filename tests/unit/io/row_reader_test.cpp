@@ -4,11 +4,17 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
+#include <new>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "tests/support/repository.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 namespace papfft::app {
 namespace {
@@ -82,6 +88,67 @@ TEST(RowReaderTest, RowsThatWereDoneBeforeMustBeThere) {
     } else {
       EXPECT_THROW((void)reader.next(kLong), io::DataError);
     }
+  }
+}
+
+TEST(RowReaderTest, AFilesShortRowsComeInRuns) {
+  const test::ScratchFolder folder;
+  std::vector<double> values(300001);
+  std::iota(values.begin(), values.end(), 0.0);
+  const auto source = [&]() -> std::shared_ptr<io::Source> {
+    return io::open_source(folder.file("rows.raw", test::bytes_of(values)),
+                           {.raw_type = io::raw_type_from("rf64_le"), .channel = {}});
+  };
+  for (const std::uint64_t first : {0U, 7U}) {
+    Reader reader(source(), 3, first);
+    std::size_t rows = first;
+    std::size_t runs = 0;
+    for (Reader::Run run; (run = reader.next_run(kLong)).state == Reader::State::row; ++runs) {
+      ASSERT_TRUE(run.count > 0 && run.count <= Reader::longest_run(3));
+      ASSERT_TRUE(
+          std::equal(run.rows, run.rows + 3 * run.count, values.begin() + 3 * static_cast<int>(rows)));
+      rows += run.count;
+    }
+    EXPECT_EQ(rows, values.size() / 3);
+    EXPECT_LT(runs, 100U);
+    ASSERT_EQ(reader.left_over().size(), values.size() % 3);
+    EXPECT_EQ(reader.left_over()[0], values.back());
+  }
+  // One by one and in runs, in turns.
+  Reader reader(source(), 3, 0);
+  for (std::size_t row = 0; row < 1000; row += 10) {
+    auto next = reader.next(kLong);
+    ASSERT_EQ(next.state, Reader::State::row);
+    ASSERT_EQ(next.row[0], values[3 * row]);
+    for (std::size_t i = 1; i < 10; ++i) ASSERT_EQ(reader.next(kLong).row[0], values[3 * (row + i)]);
+  }
+  const Reader::Run rest = reader.next_run(kLong);
+  ASSERT_EQ(rest.state, Reader::State::row);
+  EXPECT_EQ(rest.rows[0], values[3000]);
+}
+
+TEST(RowReaderTest, TheRowsBeforeWhatIsWrongCome) {
+  const test::ScratchFolder folder;
+  const std::string path = folder.file("rows.raw", std::string(8000, 'x'));
+  const std::shared_ptr<io::Source> source =
+      io::open_source(path, {.raw_type = io::raw_type_from("rf64_le"), .channel = {}});
+  ASSERT_EQ(::truncate(path.c_str(), 4200), 0);
+  Reader reader(source, 10, 0);
+  std::size_t rows = 0;
+  EXPECT_THROW(
+      {
+        while (reader.next(kLong).state == Reader::State::row) ++rows;
+      },
+      io::DataError);
+  EXPECT_EQ(rows, 52U);
+}
+
+TEST(RowReaderTest, ALengthThatNoMemoryHasIsRefused) {
+  Pipe pipe;
+  pipe.write({1});
+  pipe.close();
+  for (const int bits : {60, 61, 62, 63}) {
+    EXPECT_THROW(Reader(pipe.source(), std::uint64_t{1} << bits, 0), std::bad_alloc);
   }
 }
 
