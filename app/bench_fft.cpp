@@ -116,8 +116,8 @@ struct Engine {
 constexpr Engine kEngines[] = {
     {"dif", Wire::both_ways, true},       {"stream", Wire::one_way, true},
     {"farm", Wire::one_way, false},       {"mpi-sequential", Wire::both_ways, false},
-    {"fftw-mpi", Wire::both_ways, false}, {"fftw", Wire::none, false},
-    {"fftw-measure", Wire::none, false}};
+    {"mpi-fftw", Wire::both_ways, false}, {"fftw-mpi", Wire::both_ways, false},
+    {"fftw", Wire::none, false},          {"fftw-measure", Wire::none, false}};
 
 const Engine& find_engine(const std::string& name) {
   std::string known;
@@ -331,8 +331,8 @@ class FftBench {
     } else if (engine == "farm") {
       if (!maker.farm) maker.farm = std::make_unique<fft::FarmFft<T>>(session, plan(row));
       run_stream(comm, *maker.farm, row, watch, count);
-    } else if (engine == "mpi-sequential") {
-      run_stock(comm, row, watch, count);
+    } else if (engine == "mpi-sequential" || engine == "mpi-fftw") {
+      run_stock(comm, row, watch, count, engine == "mpi-fftw");
     } else if (engine == "fftw-mpi") {
       run_fftw_mpi(comm, row, count);
     } else {
@@ -380,12 +380,20 @@ class FftBench {
     add(row.phases, parallel.times(), before);
   }
 
-  /// What one would write with MPI alone, but with our split.
-  void run_stock(const OwnComm& comm, Row& row, Recorder& watch, int count) {
-    fft::SharedTransform<T> transform(plan(row), job_.rank(), job_.size());
+  /// What one would write with MPI alone, but with our split. @param by_fftw  local transforms as planned by FFTW_MEASURE,
+  /// from one buffer to another as it likes best; else our own, in place
+  void run_stock(const OwnComm& comm, Row& row, Recorder& watch, int count, bool by_fftw) {
+    fft::ParallelPlan how = plan(row);
+    if (by_fftw) {
+      how.local_engine = fft::Engine::fftw;
+      how.rigor = fft::Rigor::measure;
+    }
+    fft::SharedTransform<T> transform(how, job_.rank(), job_.size());
     const auto blocks = transform.parts() * transform.block_length();
     fft::Buffer<Complex> whole(job_.is_root() ? blocks : 0);
     fft::Buffer<Complex> block(transform.block_length());
+    fft::Buffer<Complex> other_block(by_fftw ? transform.block_length() : 0);
+    Complex* const spectrum = by_fftw ? other_block.data() : block.data();
     const int bytes = static_cast<int>(transform.block_length() * sizeof(Complex));
     repeat(comm, row, watch, count, [&] {
       if (job_.is_root()) transform.split(in_.data(), transform.blocks_of(whole.data()));
@@ -394,9 +402,9 @@ class FftBench {
           MPI_Scatter(whole.data(), bytes, MPI_BYTE, block.data(), bytes, MPI_BYTE, 0, comm.get()),
           "MPI_Scatter");
       watch.phase_ends("MPI_Scatter", scatter_begin);
-      transform.compute(block.data(), block.data(), &watch);
+      transform.compute(block.data(), spectrum, &watch);
       const auto gather_begin = Clock::now();
-      comm::check_mpi(MPI_Gather(block.data(), bytes, MPI_BYTE, whole.data(), bytes, MPI_BYTE, 0, comm.get()),
+      comm::check_mpi(MPI_Gather(spectrum, bytes, MPI_BYTE, whole.data(), bytes, MPI_BYTE, 0, comm.get()),
                       "MPI_Gather");
       watch.gather_ends();
       watch.phase_ends("MPI_Gather", gather_begin);
@@ -738,7 +746,8 @@ void add_bench_fft(CLI::App& bench, Action& action) {
               "--engines", options->engines,
               "dif (one vector at a time), stream (the same, overlapped), farm (whole vectors to whoever is "
               "free, the root included), mpi-sequential (MPI_Scatter, our split and local transforms, "
-              "MPI_Gather), fftw-mpi (MPI_Scatter, FFTW's transform over MPI with the bins in its own order, "
+              "MPI_Gather), mpi-fftw (the same with local transforms by FFTW, planned by FFTW_MEASURE), "
+              "fftw-mpi (MPI_Scatter, FFTW's transform over MPI with the bins in its own order, "
               "MPI_Gather); they take turns. fftw (one process, engine as tuned; always there), fftw-measure "
               "(one process, FFTW planned by FFTW_MEASURE on all cores of the root's host): before the turns")
           ->delimiter(',')

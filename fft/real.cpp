@@ -17,13 +17,17 @@ constexpr std::size_t kParallelElements = 4096;
 
 template <typename T>
 PackedRealFft<T>::PackedRealFft(std::size_t block_length, Direction direction, Rigor rigor)
-    : block_length_(block_length),
+    : PackedRealFft(LocalFft<T>(block_length, direction, rigor), direction) {}
+
+template <typename T>
+PackedRealFft<T>::PackedRealFft(LocalFft<T> fft, Direction direction)
+    : block_length_(fft.length()),
       direction_(direction),
-      fft_(block_length, direction, rigor),
-      roots_(block_length / 2 + 1),
-      work_(block_length) {
-#pragma omp parallel for schedule(static) if (block_length >= kParallelElements)
-  for (std::size_t q = 0; q <= block_length / 2; ++q) roots_[q] = twiddle<T>(q, 2 * block_length);
+      fft_(std::move(fft)),
+      roots_(block_length_ / 2 + 1),
+      work_(block_length_) {
+#pragma omp parallel for schedule(static) if (block_length_ >= kParallelElements)
+  for (std::size_t q = 0; q <= block_length_ / 2; ++q) roots_[q] = twiddle<T>(q, 2 * block_length_);
 }
 
 // With z[m] = v[2m] + i v[2m+1] and Z its transform of length M: E = (Z[q] + conj Z[M-q])/2, O = (Z[q] - conj Z[M-q])/2i

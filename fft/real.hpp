@@ -27,6 +27,8 @@ class PackedRealFft {
 
   /// @throws std::invalid_argument  block_length (M) is 0, or too long for FFTW
   PackedRealFft(std::size_t block_length, Direction direction, Rigor rigor = Rigor::estimate);
+  /// @param fft  of M complex numbers, in this direction
+  PackedRealFft(LocalFft<T> fft, Direction direction);
 
   /// @param in, out  Shape: M. The same buffer, or disjoint ones.
   /// @param progress Optional; as LocalFft::execute

@@ -2,6 +2,7 @@
 #include "fft/shared_transform.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 namespace papfft::fft {
 
@@ -33,10 +34,13 @@ SharedTransform<T>::SharedTransform(const ParallelPlan& plan, int rank, int rank
     if (real_ && forward_) real_split_.emplace(plan.length, parts_);
     if (real_ && !forward_) real_merge_.emplace(plan.length, parts_);
   }
+  LocalFft<T> local = plan.local_engine
+                          ? LocalFft<T>(block_length_, plan.direction, *plan.local_engine, plan.rigor)
+                          : LocalFft<T>(block_length_, plan.direction, plan.rigor);
   if (real_ && rank == 0) {
-    packed_.emplace(block_length_, plan.direction, plan.rigor);
+    packed_.emplace(std::move(local), plan.direction);
   } else {
-    local_.emplace(block_length_, plan.direction, plan.rigor);
+    local_.emplace(std::move(local));
   }
 }
 

@@ -113,11 +113,11 @@ class BenchTest(ProgramTest):
     def test_engines_are_timed_on_the_same_input(self):
         path = self.path("fft.json")
         for real in ((), ("--real",)):
-            self.papfft("bench", "fft", "--vectors", 6, "--length", 4096, "--engines", "dif,stream,farm,mpi-sequential,fftw",
+            self.papfft("bench", "fft", "--vectors", 6, "--length", 4096, "--engines", "dif,stream,farm,mpi-sequential,mpi-fftw,fftw",
                         "--delay", "uniform:1ms", "--block", 3, "--json", path, *real, ranks=2)
             rows = json.loads(path.read_text())["rows"]
             self.assertIn(rows[0]["engine"], ("own", "fftw", "pieces"))
-            self.assertEqual([row["engine"] for row in rows[1:]], ["dif", "stream", "farm", "mpi-sequential"])
+            self.assertEqual([row["engine"] for row in rows[1:]], ["dif", "stream", "farm", "mpi-sequential", "mpi-fftw"])
             for row in rows:
                 self.assertLess(row["error_l2"], 1e-6)
                 self.assertEqual(row["n"], 4096)
