@@ -476,10 +476,8 @@ std::string write_page(const Experiment& experiment, const Outcome& outcome, con
     page.heading(group.title(), prefix);
     page.paragraph(group.conditions());
     for (const report::Figure& figure : make_figures(group, prefix)) {
-      page.figure(
-          figure.name,
-          figure.subtitle.empty() ? figure.title : fmt::format("{} [{}]", figure.title, figure.subtitle),
-          draw(figure, report::Format::svg).bytes);
+      page.figure(figure.name, caption_of(figure),
+                  draw(figure, report::Format::svg, report::Heading::beside).bytes);
     }
     page.table(make_table(group), "All figures of this section as a table");
   }
