@@ -459,10 +459,21 @@ class Runner {
   std::map<std::pair<int, Command>, std::string> measured_;  ///< hosts and command, to the file of results
 };
 
+/// "full, 2026-11-21, x86_64, 2 cores"
+std::string run_text(const Outcome& outcome) {
+  if (outcome.record.date.empty()) return "";
+  return fmt::format("{}, {}, {}", outcome.record.quick ? "short form" : "full", outcome.record.date,
+                     outcome.record.machine);
+}
+
 std::string write_page(const Experiment& experiment, const Outcome& outcome, const fs::path& folder) {
   report::Page page(fmt::format("{}: {}", experiment.source, experiment.title));
   page.heading(fmt::format("Verdict: {}", to_string(outcome.verdict)), "verdict");
   if (!outcome.why.empty()) page.paragraph(outcome.why);
+  if (!outcome.record.date.empty()) {
+    page.paragraph(fmt::format("Measured ({}) by: papfft experiment {}{}", run_text(outcome), experiment.name,
+                               outcome.record.quick ? " --quick" : ""));
+  }
   if (!experiment.paper.empty()) page.paragraph("The paper: " + experiment.paper);
   if (!experiment.method.empty()) page.paragraph("Here: " + experiment.method);
   if (outcome.table.size() > 1) page.table(outcome.table);
@@ -534,13 +545,6 @@ std::string markdown_cell(std::string_view text) {
     out += c;
   }
   return out;
-}
-
-/// "full, 2026-11-21, x86_64, 2 cores"
-std::string run_text(const Outcome& outcome) {
-  if (outcome.record.date.empty()) return "";
-  return fmt::format("{}, {}, {}", outcome.record.quick ? "short form" : "full", outcome.record.date,
-                     outcome.record.machine);
 }
 
 /// Paper versus ours as a page of text: a line for each experiment, then its statements.

@@ -36,8 +36,12 @@ constexpr std::string_view kStyle =
 /// Of kStyle, for the policy; a test computes it anew. (echo -n STYLE | openssl dgst -sha256 -binary | base64)
 constexpr std::string_view kStyleHash = "Ob2qovdCIDHZW9bF0agCh0KdjS4aPfodLoLhMez//dU=";
 
+/// "8", "8 MiB", "0.5 .. 0.7", or "-" in place of one; not "8 ranks: a / b".
 bool is_number(std::string_view text) {
-  return !text.empty() && (std::isdigit(static_cast<unsigned char>(text.front())) != 0 || text == "-");
+  const bool has_words =
+      std::count(text.begin(), text.end(), ' ') > 1 && text.find(" .. ") == std::string_view::npos;
+  return text == "-" ||
+         (!text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0 && !has_words);
 }
 
 }  // namespace
