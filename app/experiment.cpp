@@ -470,10 +470,8 @@ std::string write_page(const Experiment& experiment, const Outcome& outcome, con
   report::Page page(fmt::format("{}: {}", experiment.source, experiment.title));
   page.heading(fmt::format("Verdict: {}", to_string(outcome.verdict)), "verdict");
   if (!outcome.why.empty()) page.paragraph(outcome.why);
-  if (!outcome.record.date.empty()) {
-    page.paragraph(fmt::format("Measured ({}) by: papfft experiment {}{}", run_text(outcome), experiment.name,
-                               outcome.record.quick ? " --quick" : ""));
-  }
+  if (const std::string run = run_text(outcome); !run.empty())
+    page.paragraph(fmt::format("Measured: {}.", run));
   if (!experiment.paper.empty()) page.paragraph("The paper: " + experiment.paper);
   if (!experiment.method.empty()) page.paragraph("Here: " + experiment.method);
   if (outcome.table.size() > 1) page.table(outcome.table);
