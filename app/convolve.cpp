@@ -8,6 +8,7 @@
 
 #include "app/arrivals.hpp"
 #include "app/command.hpp"
+#include "app/io/wav.hpp"
 #include "app/sample_job.hpp"
 #include "fft/overlap_save.hpp"
 
@@ -70,7 +71,7 @@ class ConvolveJob {
           fmt::format("{}: a filter is one vector, and there are {}", filter->name(), filter->info().rows));
     }
     plan_.is_complex = info.is_complex || filter->info().is_complex ? 1 : 0;
-    rate_hz_ = info.sample_rate_hz;
+    set_rate(*source, *filter);
     if (options_.apart && !options_.io.channel && info.channels > 1) {
       read_channels(*source);
     } else {
@@ -85,6 +86,29 @@ class ConvolveJob {
     plan_.taps = std::max(taps_.real.size(), taps_.complex.size());
     choose_outputs();
     choose_length();
+    for (const std::string& path : options_.io.out) {
+      if (is_sound(path)) {
+        io::check_wav(path, {.is_complex = plan_.is_complex != 0,
+                             .channels = plan_.rows,
+                             .length = plan_.outputs,
+                             .sample_rate_hz = rate_hz_});
+      }
+    }
+  }
+
+  static bool is_sound(const std::string& path) { return io::format_of(path) == io::OutputFormat::wav; }
+
+  /// Where only one of the two tells its rate, it is the other's, too.
+  void set_rate(const io::Source& source, const io::Source& filter) {
+    const double of_filter_hz = filter.info().sample_rate_hz;
+    rate_hz_ = source.info().sample_rate_hz;
+    if (rate_hz_ > 0 && of_filter_hz > 0 && rate_hz_ != of_filter_hz) {
+      throw UsageError(
+          fmt::format("{} has {} samples per second and {} {}; what would work: one of them resampled to the "
+                      "other's rate",
+                      source.name(), rate_hz_, filter.name(), of_filter_hz));
+    }
+    if (!(rate_hz_ > 0)) rate_hz_ = of_filter_hz;
   }
 
   /// Each channel of a sound becomes a row.
@@ -305,7 +329,19 @@ class ConvolveJob {
     const std::optional<std::size_t> rows =
         two_dimensional_ ? std::optional<std::size_t>(plan_.rows) : std::nullopt;
     if (io::is_picture(path)) return draw(path, all);
+    if constexpr (!io::is_complex_v<Sample>) {
+      if (is_sound(path)) return write_sound(path, all);
+    }
     io::write_numbers(path, all, rows, rate_hz_ > 0 ? "time_s" : "sample", [&] { return axis(); });
+  }
+
+  void write_sound(const std::string& path, std::span<const T> samples) {
+    const double peak = io::write_wav<T>(path, samples, plan_.rows, rate_hz_);
+    if (peak > 1) {
+      fmt::print(stderr,
+                 "papfft: note: {} goes up to {:.3g}; full scale is 1, and players cut off what is beyond\n",
+                 path, peak);
+    }
   }
 
   [[nodiscard]] std::string row_name(std::size_t row) const {
@@ -346,7 +382,8 @@ void add_convolve(CLI::App& app, Action& action) {
   const auto options = std::make_shared<ConvolveOptions>();
   CLI::App* command =
       app.add_subcommand("convolve", "a recording through a long filter, such as a room's impulse response");
-  options->io.declare(*command, ".npy, .raw/.bin, .csv, or a picture .png/.svg");
+  options->io.writes_sound = true;
+  options->io.declare(*command, ".npy, .raw/.bin, .csv, a sound .wav, or a picture .png/.svg");
   command->add_option("FILTER", options->filter, "the filter's samples: a file as IN, of one vector")
       ->required();
   command->add_option("--filter-format", options->filter_format,
@@ -364,13 +401,14 @@ void add_convolve(CLI::App& app, Action& action) {
   options->job.declare(*command);
   command->footer(
       "Examples:\n"
-      "  papfft convolve dry.wav hall.wav -o wet.npy\n"
+      "  papfft convolve dry.wav hall.wav -o wet.wav\n"
       "  mpirun -n 4 papfft convolve recording.flac lowpass.npy --mode same -o filtered.npy -o filtered.png "
       "--stats\n"
-      "  papfft convolve stereo.wav hall.wav --each-channel -o wet.npy\n"
+      "  papfft convolve stereo.flac hall.wav --each-channel -o wet.wav\n"
       "  mpirun -n 4 papfft convolve antennas.npy taps.npy --bcast bnom --gather bsls -o filtered.npy\n"
       "The numbers are those of scipy.signal.fftconvolve; rows of a .npy file are filtered one after "
-      "another.\n"
+      "another. A .wav has them as 32-bit floating point, one channel per row: nothing is scaled or cut "
+      "off.\n"
       "SIGUSR1, SIGINT and SIGTERM end the job, and leave no output that is not complete.\n"
       "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 stopped "
       "by "

@@ -459,10 +459,19 @@ class Runner {
   std::map<std::pair<int, Command>, std::string> measured_;  ///< hosts and command, to the file of results
 };
 
+/// "full, 2026-11-21, x86_64, 2 cores"
+std::string run_text(const Outcome& outcome) {
+  if (outcome.record.date.empty()) return "";
+  return fmt::format("{}, {}, {}", outcome.record.quick ? "short form" : "full", outcome.record.date,
+                     outcome.record.machine);
+}
+
 std::string write_page(const Experiment& experiment, const Outcome& outcome, const fs::path& folder) {
   report::Page page(fmt::format("{}: {}", experiment.source, experiment.title));
   page.heading(fmt::format("Verdict: {}", to_string(outcome.verdict)), "verdict");
   if (!outcome.why.empty()) page.paragraph(outcome.why);
+  if (const std::string run = run_text(outcome); !run.empty())
+    page.paragraph(fmt::format("Measured: {}.", run));
   if (!experiment.paper.empty()) page.paragraph("The paper: " + experiment.paper);
   if (!experiment.method.empty()) page.paragraph("Here: " + experiment.method);
   if (outcome.table.size() > 1) page.table(outcome.table);
@@ -476,10 +485,8 @@ std::string write_page(const Experiment& experiment, const Outcome& outcome, con
     page.heading(group.title(), prefix);
     page.paragraph(group.conditions());
     for (const report::Figure& figure : make_figures(group, prefix)) {
-      page.figure(
-          figure.name,
-          figure.subtitle.empty() ? figure.title : fmt::format("{} [{}]", figure.title, figure.subtitle),
-          draw(figure, report::Format::svg).bytes);
+      page.figure(figure.name, caption_of(figure),
+                  draw(figure, report::Format::svg, report::Heading::beside).bytes);
     }
     page.table(make_table(group), "All figures of this section as a table");
   }
@@ -536,13 +543,6 @@ std::string markdown_cell(std::string_view text) {
     out += c;
   }
   return out;
-}
-
-/// "full, 2026-11-21, x86_64, 2 cores"
-std::string run_text(const Outcome& outcome) {
-  if (outcome.record.date.empty()) return "";
-  return fmt::format("{}, {}, {}", outcome.record.quick ? "short form" : "full", outcome.record.date,
-                     outcome.record.machine);
 }
 
 /// Paper versus ours as a page of text: a line for each experiment, then its statements.

@@ -36,7 +36,10 @@ std::unique_ptr<io::Source> InputOptions::open_file(const std::string& path,
 
 void InputOptions::check_outputs() const {
   for (const std::string& path : out) {
-    (void)io::format_of(path);
+    if (io::format_of(path) == io::OutputFormat::wav && !writes_sound) {
+      throw io::OutputError(
+          path, "what this command writes is no sound; what would work: .npy, .raw, .csv, .png, .svg");
+    }
     io::check_writable(path);
   }
 }

@@ -17,6 +17,7 @@ struct InputOptions {
   std::string raw_type;  ///< --format
   std::string precision = "double";
   std::optional<unsigned> channel;
+  bool writes_sound = false;  ///< .wav is among the outputs' formats
 
   void declare(CLI::App& app, const std::string& formats_out);
   /// @throws UsageError  a --format or --precision that is not known; io::DataError

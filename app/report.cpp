@@ -41,10 +41,8 @@ void make_folder(const std::string& path) {
 void add_figures(report::Page& page, const std::vector<report::Figure>& figures,
                  const std::string& figures_folder) {
   for (const report::Figure& figure : figures) {
-    page.figure(
-        figure.name,
-        figure.subtitle.empty() ? figure.title : fmt::format("{} [{}]", figure.title, figure.subtitle),
-        draw(figure, report::Format::svg).bytes);
+    page.figure(figure.name, caption_of(figure),
+                draw(figure, report::Format::svg, report::Heading::beside).bytes);
     if (figures_folder.empty()) continue;
     write_text(figures_folder + "/" + figure.name + ".svg", draw(figure, report::Format::svg).bytes);
     write_text(figures_folder + "/" + figure.name + ".png", draw(figure, report::Format::png).bytes);
@@ -139,6 +137,11 @@ int run_report(const ReportOptions& options) {
   }
   if (options.compares && options.files.size() != 2)
     throw UsageError("report --compare: takes exactly two files");
+  std::error_code unknown;  // files that are not there are told of by whoever reads them
+  if (options.compares && std::filesystem::equivalent(options.files[0], options.files[1], unknown)) {
+    throw UsageError(fmt::format("{} and {} are the same file; what would work: two measurements",
+                                 options.files[0], options.files[1]));
+  }
   check_outputs({options.out});
   const Inputs inputs(options.files);
   if (options.compares && !inputs.traces.empty()) {

@@ -17,11 +17,12 @@
 namespace papfft::app::io {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, OutputFormat>, 6> kExtensions = {
+constexpr std::array<std::pair<std::string_view, OutputFormat>, 7> kExtensions = {
     {{".npy", OutputFormat::npy},
      {".raw", OutputFormat::raw},
      {".bin", OutputFormat::raw},
      {".csv", OutputFormat::csv},
+     {".wav", OutputFormat::wav},
      {".png", OutputFormat::png},
      {".svg", OutputFormat::svg}}};
 
@@ -137,11 +138,12 @@ void write_numbers(const std::string& path, std::span<const Sample> samples, std
       const std::vector<double> values = axis_values();
       return write_csv<Sample>(path, samples, CsvAxis{axis_name, values}, rows);
     }
+    case OutputFormat::wav:
     case OutputFormat::png:
     case OutputFormat::svg:
       break;
   }
-  throw std::invalid_argument(path + ": a picture holds no numbers");
+  throw std::invalid_argument(path + ": neither a picture nor a sound is written as numbers");
 }
 
 #define PAPFFT_INSTANTIATE(Sample)                                                                     \

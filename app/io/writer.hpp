@@ -12,9 +12,9 @@
 
 namespace papfft::app::io {
 
-enum class OutputFormat { npy, raw, csv, png, svg };
+enum class OutputFormat { npy, raw, csv, wav, png, svg };
 
-/// By the extension, in any case: .npy, .raw and .bin (raw samples), .csv, .png, .svg. "-" and names in /dev and /proc that
+/// By the extension, in any case: .npy, .raw and .bin (raw samples), .csv, .wav, .png, .svg. "-" and names in /dev and /proc that
 /// have none of these are npy.
 /// @throws OutputError listing the known extensions.
 [[nodiscard]] OutputFormat format_of(const std::string& path);
@@ -49,7 +49,7 @@ void write_csv(const std::string& path, std::span<const Sample> samples,
 
 /// As numbers, by the extension: write_npy(), write_raw() or write_csv().
 /// @param axis_values  asked for a table alone
-/// @throws std::invalid_argument  the name is a picture's
+/// @throws std::invalid_argument  the name is a picture's or a sound's
 template <typename Sample>
 void write_numbers(const std::string& path, std::span<const Sample> samples, std::optional<std::size_t> rows,
                    const std::string& axis_name, const std::function<std::vector<double>()>& axis_values);

@@ -157,6 +157,14 @@ class FigureMaker {
     return {.label = label, .unit = "s", .scale = scale};
   }
 
+  /// Marked where there are measurements.
+  static Axis ranks_axis(const Rows& rows) {
+    Axis axis{.label = "ranks", .scale = Scale::log};
+    for (const auto& [ranks, unused] : split_by(rows, &BenchRow::ranks))
+      axis.marks.push_back(static_cast<double>(ranks));
+    return axis;
+  }
+
   void add(const std::string& name, const std::string& what, decltype(Figure::plot) plot,
            const std::string& small_print) {
     const std::string note = short_conditions();
@@ -168,7 +176,7 @@ class FigureMaker {
   /// What fits below a picture; the page has all conditions once.
   [[nodiscard]] std::string short_conditions() const {
     const BenchRun& run = *group_.runs.front();
-    std::string text = group_.kind == BenchKind::simulate ? "simulated" : "";
+    std::string text = group_.kind == BenchKind::simulate ? "Simulated" : "";
     for (const auto& [name, before, unit] :
          std::initializer_list<std::tuple<const char*, const char*, const char*>>{
              {"host", "", ""},
@@ -187,6 +195,10 @@ class FigureMaker {
     if (run.alpha_us && run.beta_ns_per_byte)
       text += fmt::format(", alpha {:.3g} us, beta {:.3g} ns/B", *run.alpha_us, *run.beta_ns_per_byte);
     if (!text.empty()) text += ".";
+    if (std::ranges::any_of(group_.rows, [](const BenchRow& row) {
+          return row.algorithm.ends_with(fmt::format(" in {}", row.segments));
+        }))
+      text += " \"in 8\": the data in 8 segments.";
     const auto drifted =
         std::ranges::find_if(group_.runs, [](const BenchRun* r) { return !r->link_was_steady(); });
     if (drifted != group_.runs.end()) text += " NOT STEADY: " + (*drifted)->link_drift_text() + ".";
@@ -260,7 +272,7 @@ class FigureMaker {
       LinePlot plot = lines(
           of_bytes, [](const BenchRow& row) { return static_cast<double>(row.ranks); },
           [](const BenchRow& row) { return row.run.center; }, true);
-      plot.x = {.label = "ranks", .scale = Scale::log, .binary = true};
+      plot.x = ranks_axis(of_bytes);
       plot.y = time_axis("run time", Scale::log);
       add("run-over-ranks",
           fmt::format("Run time over ranks: {} of {}, arrivals {}", group_.operation, size_text(bytes),
@@ -603,7 +615,7 @@ class FigureMaker {
         if (found == map.names.end()) map.names.push_back(best);
         map.captions.push_back(
             here.size() > 1 && here.front()->run.center > 0
-                ? fmt::format("{} {:.2f}×", best, here[1]->run.center / here.front()->run.center)
+                ? fmt::format("{}\n{:.2f}×", best, here[1]->run.center / here.front()->run.center)
                 : best);
       }
     }
@@ -630,7 +642,7 @@ class FigureMaker {
       }
       LinePlot time = lines(
           rows, ranks, [](const BenchRow& row) { return row.run.center; }, true);
-      time.x = {.label = "ranks", .scale = Scale::log, .binary = true};
+      time.x = ranks_axis(rows);
       time.y = time_axis("planning time", Scale::log);
       add("planning", "Planning time over ranks: " + of, time, whiskers());
       if (!std::ranges::any_of(rows, [](const BenchRow* row) { return row->memory_bytes.value_or(0) > 0; }))
@@ -638,7 +650,7 @@ class FigureMaker {
       LinePlot memory = lines(
           rows, ranks, [](const BenchRow& row) { return row.memory_bytes.value_or(kNaN); }, false);
       memory.x = time.x;
-      memory.y = {.label = "memory", .unit = "B", .scale = Scale::log};
+      memory.y = {.label = "memory", .unit = "B", .scale = Scale::log, .binary = true};
       add("memory", "Memory for planning over ranks: " + of, memory, "");
     }
   }

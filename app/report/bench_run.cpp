@@ -248,8 +248,10 @@ void add_rows(BenchKind kind, const Fields& f, std::vector<BenchRow>& rows) {
       row.segments = f.count("segments");
       row.max_delay_s = row.pattern.empty() ? 0 : delay_in(row.pattern);
       row.run = f.spread("run_ns", 1e-9);
-      const double elapsed_s = f.number("elapsed_ns") * 1e-9;
-      row.elapsed = Spread{elapsed_s, elapsed_s, elapsed_s};
+      if (f.has("elapsed_ns")) {
+        const double elapsed_s = f.number("elapsed_ns") * 1e-9;
+        row.elapsed = Spread{elapsed_s, elapsed_s, elapsed_s};
+      }
       if (f.has("after_last_ns")) row.after_last = f.spread("after_last_ns", 1e-9);
       row.messages = f.messages(static_cast<std::size_t>(row.ranks));
       row.over_best = f.optional_number("over_best");

@@ -94,6 +94,7 @@ void Canvas::polyline(std::span<const Point> points, const Stroke& stroke) {
 }
 
 void Canvas::text(Point at, std::string_view text, const TextStyle& style) {
+  if (text.empty()) return;
   // DejaVu Sans: capitals are 0.73 em high. SVG's own baseline attributes differ between viewers.
   const double drop_em = style.baseline == Baseline::top      ? 0.73
                          : style.baseline == Baseline::middle ? 0.365

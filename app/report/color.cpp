@@ -46,10 +46,20 @@ Rgb palette_color(std::size_t index) {
   return kColors[index % kPaletteColors];
 }
 
+double contrast(Rgb a, Rgb b) {
+  const auto linear = [](std::uint8_t channel) {
+    const double v = channel / 255.0;
+    return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
+  };
+  const auto luminance = [&](Rgb c) {
+    return 0.2126 * linear(c.r) + 0.7152 * linear(c.g) + 0.0722 * linear(c.b);
+  };
+  const auto [darker, lighter] = std::minmax({luminance(a), luminance(b)});
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
 Rgb text_color_on(Rgb background) {
-  // By luminance, ITU-R BT.601.
-  const double luminance = 0.299 * background.r + 0.587 * background.g + 0.114 * background.b;
-  return luminance > 130 ? kText : kWhite;
+  return contrast(kBlack, background) > contrast(kWhite, background) ? kBlack : kWhite;
 }
 
 }  // namespace papfft::app::report

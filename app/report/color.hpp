@@ -15,6 +15,7 @@ struct Rgb {
 };
 
 inline constexpr Rgb kWhite{255, 255, 255};
+inline constexpr Rgb kBlack{0, 0, 0};
 inline constexpr Rgb kText{0x26, 0x26, 0x26};
 inline constexpr Rgb kFrame{0x4d, 0x4d, 0x4d};
 inline constexpr Rgb kMuted{0x75, 0x75, 0x75};
@@ -36,7 +37,10 @@ inline constexpr Rgb kNoData{0xb3, 0xb3, 0xb3};
 [[nodiscard]] Rgb palette_color(std::size_t index);
 inline constexpr std::size_t kPaletteColors = 8;
 
-/// Black or white, whichever is easier to read on `background`.
+/// From 1 (the same) to 21 (black and white); text of usual size needs 4.5. @note Source  WCAG 2.2, "contrast ratio"
+[[nodiscard]] double contrast(Rgb a, Rgb b);
+
+/// Black or white, whichever has more contrast: at least 4.58 on any background.
 [[nodiscard]] Rgb text_color_on(Rgb background);
 
 }  // namespace papfft::app::report

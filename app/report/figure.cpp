@@ -22,13 +22,18 @@ Picture draw(const OwnHeatMap& own, const PlotStyle& style, Format format) {
 
 }  // namespace
 
-Picture draw(const Figure& figure, Format format) {
+Picture draw(const Figure& figure, Format format, Heading heading) {
   const PlotStyle style{.size = figure.size,
                         .title = figure.title,
                         .subtitle = figure.subtitle,
+                        .heading = heading == Heading::in_picture,
                         .note = figure.note,
                         .font_px = kFont_px};
   return std::visit([&](const auto& plot) { return draw(plot, style, format); }, figure.plot);
+}
+
+std::string caption_of(const Figure& figure) {
+  return figure.subtitle.empty() ? figure.title : fmt::format("{} [{}]", figure.title, figure.subtitle);
 }
 
 std::string size_text(std::int64_t bytes) {

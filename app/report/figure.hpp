@@ -30,7 +30,12 @@ struct Figure {
   PictureSize size = kFigureSize;
 };
 
-[[nodiscard]] Picture draw(const Figure& figure, Format format);
+/// Where a figure's title stands.
+enum class Heading { in_picture, beside };
+
+[[nodiscard]] Picture draw(const Figure& figure, Format format, Heading heading = Heading::in_picture);
+/// All that a caption says: the title, and in brackets the subtitle.
+[[nodiscard]] std::string caption_of(const Figure& figure);
 
 /// 8388608 -> "8 MiB", 1000 -> "1000 B".
 [[nodiscard]] std::string size_text(std::int64_t bytes);

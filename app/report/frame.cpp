@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numbers>
+#include <sstream>
 #include <utility>
 
 namespace papfft::app::report {
@@ -26,6 +28,7 @@ constexpr double kMinorTick = 0.22;
 constexpr double kLabelGap = 0.35;
 constexpr double kNoteSize = 0.8;
 constexpr double kNoteHeight = 1.25;
+constexpr std::size_t kMostNoteLines = 4;
 constexpr double kLegendRow = 1.7;
 constexpr double kLegendLine = 2.0;
 constexpr double kLegendBox = 1.2;
@@ -38,13 +41,32 @@ constexpr double kCategoryLongest = 13;
 
 /// The text, with its end cut off ("…") where it is wider than allowed.
 std::string shortened(std::string_view text, double size_px, bool bold, double max_px) {
-  std::string out = clean_text(text);
-  if (text_width(out, size_px, bold) <= max_px) return out;
-  while (!out.empty() && text_width(out + "…", size_px, bold) > max_px) {
-    while ((static_cast<unsigned char>(out.back()) & 0xc0U) == 0x80) out.pop_back();  // UTF-8 continuation
-    out.pop_back();
+  const std::string whole = clean_text(text);
+  if (text_width(whole, size_px, bold) <= max_px) return whole;
+  std::vector<std::size_t> cuts;  // before each character
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    if ((static_cast<unsigned char>(whole[i]) & 0xc0U) != 0x80) cuts.push_back(i);  // no UTF-8 continuation
   }
-  return out + "…";
+  const auto cut_at = [&](std::size_t cut) { return whole.substr(0, cut) + "…"; };
+  const auto too_long = std::partition_point(cuts.begin(), cuts.end(), [&](std::size_t cut) {
+    return text_width(cut_at(cut), size_px, bold) <= max_px;
+  });
+  return cut_at(too_long == cuts.begin() ? 0 : *std::prev(too_long));
+}
+
+/// The text's words in lines of at most so much each; a word wider than that gets a line of its own, and what does not fit into
+/// kMostNoteLines makes the last one too long.
+std::vector<std::string> wrapped(const std::string& text, double size_px, double max_px) {
+  std::vector<std::string> lines;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!lines.empty() &&
+        (lines.size() == kMostNoteLines || text_width(lines.back() + " " + word, size_px) <= max_px))
+      lines.back() += " " + word;
+    else
+      lines.push_back(word);
+  }
+  return lines;
 }
 
 double widest(const std::vector<Tick>& ticks, double size_px) {
@@ -53,8 +75,35 @@ double widest(const std::vector<Tick>& ticks, double size_px) {
   return width;
 }
 
+/// Those of the values whose labels do not touch each other, and the rest without labels.
+Ticks chosen_ticks(const std::vector<double>& values, const Mapping& mapping, bool horizontal,
+                   double font_px) {
+  const auto span = [&](const Tick& tick) {
+    const double half = horizontal ? text_width(tick.label, font_px) / 2 + 0.4 * font_px : 0.7 * font_px;
+    return Range{mapping(tick.value) - half, mapping(tick.value) + half};
+  };
+  Ticks ticks;
+  for (const bool powers_of_two : {true, false}) {
+    for (const double value : values) {
+      const double power = std::log2(value);
+      if ((power == std::round(power)) != powers_of_two) continue;
+      const Tick tick{value, fmt::format("{:g}", value)};
+      const Range mine = span(tick);
+      const bool free = std::none_of(ticks.major.begin(), ticks.major.end(), [&](const Tick& other) {
+        return mine.lo < span(other).hi && span(other).lo < mine.hi;
+      });
+      if (free)
+        ticks.major.push_back(tick);
+      else
+        ticks.minor.push_back(value);
+    }
+  }
+  return ticks;
+}
+
 /// The densest ticks whose labels do not touch each other.
 Ticks fitting_ticks(const Axis& axis, const Mapping& mapping, int exponent, bool horizontal, double font_px) {
+  if (!axis.marks.empty()) return chosen_ticks(axis.marks, mapping, horizontal, font_px);
   const double length_px = std::abs(mapping.hi_px - mapping.lo_px);
   Ticks ticks;
   const int densest =
@@ -118,7 +167,8 @@ std::vector<std::vector<LegendEntry>> legend_rows(const std::vector<LegendEntry>
   return rows;
 }
 
-double legend_width(const PlotStyle& style, double font_px) { return style.size.width_px - 10 * font_px; }
+/// Of what is as wide as the axes, while their place is not known yet.
+double full_width(const PlotStyle& style, double font_px) { return style.size.width_px - 10 * font_px; }
 
 }  // namespace
 
@@ -158,6 +208,14 @@ void draw_marker(Canvas& canvas, Point at, std::size_t shape, double size_px, Rg
   canvas.polygon(corners, color);
 }
 
+void draw_stripes(Canvas& canvas, const Rect& box, std::size_t count, Rgb background) {
+  constexpr double kStripe_px = 2;
+  for (std::size_t i = 1; i <= count; ++i) {
+    canvas.rectangle({box.x, box.y + 2 * static_cast<double>(i) * kStripe_px - 1, box.width, kStripe_px},
+                     text_color_on(background));
+  }
+}
+
 Frame::Frame(const PlotStyle& style, FrameContent content) : style_(style), content_(std::move(content)) {
   const double width_px = style.size.width_px;
   const double height_px = style.size.height_px;
@@ -170,10 +228,11 @@ Frame::Frame(const PlotStyle& style, FrameContent content) : style_(style), cont
   x_ = {content_.x_range, content_.x.scale, 0, 1};
   y_ = {content_.y_range, content_.y.scale, 0, 1};
 
-  const auto rows = legend_rows(content_.legend, em, legend_width(style, em)).size();
-  const double top =
-      em * (kPad + (style.title.empty() ? 0 : kTitleHeight) + (style.subtitle.empty() ? 0 : kSubtitleHeight) +
-            kLegendRow * static_cast<double>(rows));
+  note_lines_ = wrapped(content_.note, kNoteSize * em, full_width(style, em));
+  if (note_lines_.empty() && !content_.note.empty()) note_lines_.emplace_back();  // blank: keeps its room
+  const auto rows = legend_rows(content_.legend, em, full_width(style, em)).size();
+  const double top = em * (kPad + (has_title() ? kTitleHeight : 0) + (has_subtitle() ? kSubtitleHeight : 0) +
+                           kLegendRow * static_cast<double>(rows));
 
   double labels_em = kTick + kLabelGap + 0.75;
   if (!content_.categories.empty()) {
@@ -187,8 +246,7 @@ Frame::Frame(const PlotStyle& style, FrameContent content) : style_(style), cont
   const auto title_em = [](const Axis& axis, int exponent) {
     return axis_title(axis.label, axis.unit, axis.scale, exponent).empty() ? 0 : kAxisTitleHeight;
   };
-  const double bottom =
-      em * (kPad + labels_em + title_em(content_.x, x_exponent_) + (content_.note.empty() ? 0 : kNoteHeight));
+  const double bottom = em * (kPad + labels_em + title_em(content_.x, x_exponent_)) + note_px();
 
   // The area gets at least 10 px each way, however small the picture: then texts overlap, but nothing fails.
   const auto place = [&](double left, double right) {
@@ -224,6 +282,11 @@ Frame::Frame(const PlotStyle& style, FrameContent content) : style_(style), cont
     place(left, right);
   }
 }
+
+bool Frame::has_title() const { return style_.heading && !style_.title.empty(); }
+bool Frame::has_subtitle() const { return style_.heading && !style_.subtitle.empty(); }
+
+double Frame::note_px() const { return kNoteHeight * font_px_ * static_cast<double>(note_lines_.size()); }
 
 Layout Frame::layout() const {
   Layout layout{area_, {}, x_.range, y_.range, {}, content_.note};
@@ -345,22 +408,22 @@ void Frame::draw(Canvas& canvas) const {
   vertical_axis(content_.y, y_, y_exponent_, left_ticks(content_, y_, y_exponent_, em), area_.x, -1);
 
   // From the bottom edge up: note, axis title.
-  const double note_px = content_.note.empty() ? 0 : kNoteHeight * em;
   const double bottom = style_.size.height_px - 0.7 * kPad * em;
   const double center = area_.x + area_.width / 2;
-  canvas.text({center, bottom - note_px - 0.35 * em},
+  canvas.text({center, bottom - note_px() - 0.35 * em},
               shortened(axis_title(content_.x.label, content_.x.unit, content_.x.scale, x_exponent_),
                         kAxisTitleSize * em, false, style_.size.width_px - 2 * kPad * em),
               {.size_px = kAxisTitleSize * em, .anchor = Anchor::middle});
-  if (content_.note.find_first_not_of(' ') != std::string::npos) {
-    canvas.text({area_.x, bottom},
-                shortened(content_.note, kNoteSize * em, false, style_.size.width_px - area_.x - kPad * em),
+  for (std::size_t i = 0; i < note_lines_.size(); ++i) {
+    const auto lines_below = static_cast<double>(note_lines_.size() - 1 - i);
+    canvas.text({area_.x, bottom - lines_below * kNoteHeight * em},
+                shortened(note_lines_[i], kNoteSize * em, false, style_.size.width_px - area_.x - kPad * em),
                 {.size_px = kNoteSize * em, .color = kMuted});
   }
 
   // From the top edge down: title, legend.
   double row_y = kPad * em;
-  if (!style_.title.empty()) {
+  if (has_title()) {
     // Smaller rather than cut off.
     const double room_px = style_.size.width_px - area_.x - kPad * em;
     const double width_px = text_width(clean_text(style_.title), kTitleSize * em, true);
@@ -369,19 +432,21 @@ void Frame::draw(Canvas& canvas) const {
                 {.size_px = size_px, .baseline = Baseline::top, .bold = true});
     row_y += kTitleHeight * em;
   }
-  if (!style_.subtitle.empty()) {
+  if (has_subtitle()) {
     canvas.text({area_.x, row_y},
                 shortened(style_.subtitle, em, false, style_.size.width_px - area_.x - kPad * em),
                 {.size_px = em, .baseline = Baseline::top});
     row_y += kSubtitleHeight * em;
   }
-  for (const auto& row : legend_rows(content_.legend, em, legend_width(style_, em))) {
+  for (const auto& row : legend_rows(content_.legend, em, full_width(style_, em))) {
     double at = area_.x;
     const double middle = row_y + 0.45 * em;
     for (const LegendEntry& entry : row) {
       const double swatch_px = (entry.box ? kLegendBox : kLegendLine) * em;
       if (entry.box) {
-        canvas.rectangle({at, middle - 0.45 * em, swatch_px, 0.9 * em}, entry.stroke.color);
+        const Rect swatch = {at, middle - 0.45 * em, swatch_px, 0.9 * em};
+        canvas.rectangle(swatch, entry.stroke.color);
+        draw_stripes(canvas, swatch, entry.stripes, entry.stroke.color);
       } else {
         Stroke sample = entry.stroke;
         sample.width_px = std::max(sample.width_px, 0.12 * em);

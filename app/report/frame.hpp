@@ -28,11 +28,15 @@ struct Mapping {
 inline constexpr std::size_t kMarkerShapes = 4;
 void draw_marker(Canvas& canvas, Point at, std::size_t shape, double size_px, Rgb color);
 
+/// Lines along a box's upper edge, which tell things of the same colour apart.
+void draw_stripes(Canvas& canvas, const Rect& box, std::size_t count, Rgb background);
+
 struct LegendEntry {
   std::string name;
   Stroke stroke;
   bool box = false;                   ///< a filled box instead of a line
   std::optional<std::size_t> marker;  ///< shape drawn on the line
+  std::size_t stripes = 0;            ///< of a box
 };
 
 struct ColorBar {
@@ -75,8 +79,13 @@ class Frame {
   void draw(Canvas& canvas) const;
 
  private:
+  [[nodiscard]] bool has_title() const;
+  [[nodiscard]] bool has_subtitle() const;
+  [[nodiscard]] double note_px() const;
+
   PlotStyle style_;
   FrameContent content_;
+  std::vector<std::string> note_lines_;
   double font_px_ = 0;
   int x_exponent_ = 0;
   int y_exponent_ = 0;

@@ -172,12 +172,12 @@ Picture draw(const HeatMap& map, const PlotStyle& style, Format format) {
   // The colour range needs the pooled values, those the layout, and that, if labels are unusually wide, the colour
   // range: so at most twice.
   for (bool settled = empty; !settled;) {
-    const double width_px = frame.area().width;
+    const Rect before = frame.area();
     pixels = pool_to_pixels(map, rows, cols, frame, style.size.scale);
     content.color_bar = bar_of(pixels.values);
     content.note = note_of(pixels);
     frame = Frame(style, content);
-    settled = frame.area().width >= width_px;
+    settled = frame.area().width >= before.width && frame.area().height >= before.height;
   }
 
   const auto canvas =

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 
@@ -11,30 +13,44 @@
 namespace papfft::app::report {
 namespace {
 
+/// After a round through the colours, dashes and other markers tell the series apart: 24 by their lines, 96 by both.
 Stroke series_stroke(std::size_t index, double em) {
-  // After a round through the colours, dashes tell the series apart.
-  return {palette_color(index), 0.1 * em, index / kPaletteColors % 2 == 0 ? 0 : 0.5 * em};
+  static constexpr std::array kDashes = {0.0, 0.5, 1.2};  // in em
+  return {palette_color(index), 0.1 * em, kDashes[index / kPaletteColors % kDashes.size()] * em};
 }
 
-std::size_t series_marker(std::size_t index) { return index % kMarkerShapes; }
+std::size_t series_marker(std::size_t index) { return (index + index / kPaletteColors) % kMarkerShapes; }
 
-void draw_error_bars(Canvas& canvas, const Series& series, const Frame& frame, const Stroke& stroke) {
+/// Series with error bars at the same places stand a little beside each other, so that the bars do not lie upon each other.
+/// @return how far each is from the one before it
+double step_aside_px(const LinePlot& plot, double em) {
+  constexpr double kStep = 0.4;  // in em
+  constexpr double kMost = 2.5;  // of all steps together
+  const bool has_bars = std::ranges::any_of(plot.series, [](const Series& s) {
+    return !s.error.empty() || std::ranges::any_of(s.interval, [](const Range& r) { return r.lo < r.hi; });
+  });
+  if (!has_bars || plot.series.size() < 2) return 0;
+  return em * std::min(kStep, kMost / static_cast<double>(plot.series.size() - 1));
+}
+
+void draw_error_bars(Canvas& canvas, const Series& series, const Frame& frame, const Stroke& stroke,
+                     double aside_px) {
   for (std::size_t i = 0; i < series.error.size(); ++i) {
-    draw_error_bar(canvas, frame, frame.x()(series.x[i]), series.y[i], series.error[i], stroke);
+    draw_error_bar(canvas, frame, frame.x()(series.x[i]) + aside_px, series.y[i], series.error[i], stroke);
   }
   for (std::size_t i = 0; i < series.interval.size(); ++i) {
-    draw_interval(canvas, frame, frame.x()(series.x[i]), series.interval[i], stroke);
+    draw_interval(canvas, frame, frame.x()(series.x[i]) + aside_px, series.interval[i], stroke);
   }
 }
 
-void draw_series(Canvas& canvas, const Series& series, const Frame& frame, Stroke stroke,
-                 std::size_t marker) {
+void draw_series(Canvas& canvas, const Series& series, const Frame& frame, Stroke stroke, std::size_t marker,
+                 double aside_px) {
   std::vector<Point> points;
   points.reserve(series.x.size());
   for (std::size_t i = 0; i < series.x.size(); ++i) {
-    points.push_back({frame.x()(series.x[i]), frame.y()(series.y[i])});
+    points.push_back({frame.x()(series.x[i]) + aside_px, frame.y()(series.y[i])});
   }
-  draw_error_bars(canvas, series, frame, stroke);
+  draw_error_bars(canvas, series, frame, stroke, aside_px);
   // A thick line smears dense data into a band.
   if (static_cast<double>(points.size()) > frame.area().width) stroke.width_px *= 0.6;
   for (std::vector<Point>& part : decimate_line(points)) {
@@ -90,8 +106,11 @@ Picture draw(const LinePlot& plot, const PlotStyle& style, Format format) {
                                   frame.describe(fmt::format("Line plot of {} points", point_count)));
   frame.draw_grid(*canvas);
   canvas->begin_clip(frame.area());
+  const double step_px = step_aside_px(plot, frame.font_px());
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
-    draw_series(*canvas, plot.series[i], frame, series_stroke(i, frame.font_px()), series_marker(i));
+    const double aside = static_cast<double>(i) - static_cast<double>(plot.series.size() - 1) / 2;
+    draw_series(*canvas, plot.series[i], frame, series_stroke(i, frame.font_px()), series_marker(i),
+                aside * step_px);
   }
   canvas->end_clip();
   if (point_count == 0) draw_no_data(*canvas, frame);

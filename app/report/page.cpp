@@ -14,21 +14,34 @@ namespace {
 
 constexpr std::string_view kStyle =
     "body{font:16px/1.45 'DejaVu Sans',Verdana,sans-serif;color:#262626;background:#fff;max-width:62rem;"
-    "margin:2rem auto;padding:0 1rem}"
+    "margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}"
     "h1{font-size:1.7rem}h2{font-size:1.3rem;margin-top:3rem;border-top:1px solid #ddd;padding-top:1rem}"
-    "figure{margin:1.5rem 0;border:1px solid #ddd}figcaption{font-weight:bold;padding:.5rem "
-    ".8rem;background:#f6f6f6}"
-    "figure>svg{display:block;width:100%;height:auto}"
-    ".scroll{overflow-x:auto}table{border-collapse:collapse;margin:1rem 0;font-size:.85rem}"
+    "figure{margin:1.5rem 0;border:1px solid #ddd;overflow-x:auto}"
+    "figcaption{font-weight:bold;padding:.5rem .8rem;background:#f6f6f6;position:sticky;left:0}"
+    "figure>svg{display:block;width:100%;min-width:40rem;height:auto}"
+    ".scroll{overflow-x:auto}table{border-collapse:collapse;margin:1rem "
+    "0;font-size:.85rem;overflow-wrap:normal}"
     "th,td{padding:.25rem .7rem;border-bottom:1px solid #ddd;text-align:left;vertical-align:top}"
     "th{border-bottom:2px solid #4d4d4d}.n{text-align:right;white-space:nowrap}summary{cursor:pointer}"
-    "a{color:#0072b2}@media print{details>*{display:block}h2{break-after:avoid}figure{break-inside:avoid}}";
+    "a{color:#0072b2}"
+    "@media screen and "
+    "(prefers-color-scheme:dark){:root{color-scheme:dark}body{color:#e6e6e6;background:#1a1a1a}"
+    "h2,figure,th,td{border-color:#4d4d4d}th{border-bottom-color:#b3b3b3}figcaption{background:#2b2b2b}"
+    "a{color:#56b4e9}}"
+    "@media print{body{margin:0;max-width:none;padding:0}h2{break-after:avoid}figure,tr{break-inside:avoid}"
+    "figure,.scroll{overflow:visible}figure>svg{min-width:0}table{font-size:.65rem}thead{display:table-"
+    "header-group}"
+    "details::details-content{content-visibility:visible;block-size:auto}}";
 
 /// Of kStyle, for the policy; a test computes it anew. (echo -n STYLE | openssl dgst -sha256 -binary | base64)
-constexpr std::string_view kStyleHash = "zgJroOixlzqQJyQmzol3LpQ19Umh3uOdrnicg+sraEk=";
+constexpr std::string_view kStyleHash = "Ob2qovdCIDHZW9bF0agCh0KdjS4aPfodLoLhMez//dU=";
 
+/// "8", "8 MiB", "0.5 .. 0.7", or "-" in place of one; not "8 ranks: a / b".
 bool is_number(std::string_view text) {
-  return !text.empty() && (std::isdigit(static_cast<unsigned char>(text.front())) != 0 || text == "-");
+  const bool has_words =
+      std::count(text.begin(), text.end(), ' ') > 1 && text.find(" .. ") == std::string_view::npos;
+  return text == "-" ||
+         (!text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0 && !has_words);
 }
 
 }  // namespace
@@ -52,18 +65,22 @@ void Page::figure(std::string_view anchor, std::string_view caption, std::string
 void Page::table(const std::vector<std::vector<std::string>>& rows, std::string_view summary) {
   if (!summary.empty()) body_ += fmt::format("<details>\n<summary>{}</summary>\n", html_escaped(summary));
   body_ += "<div class=\"scroll\"><table>\n";
+  const auto is_numeric = [&](std::size_t column) {
+    return rows.size() > 1 && std::all_of(rows.begin() + 1, rows.end(), [&](const auto& row) {
+             return column < row.size() && is_number(row[column]);
+           });
+  };
+  std::vector<bool> numeric;
+  for (std::size_t column = 0; !rows.empty() && column < rows.front().size(); ++column)
+    numeric.push_back(is_numeric(column));
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    body_ += "<tr>";
+    body_ += i == 0 ? "<thead><tr>" : "<tr>";
     for (std::size_t column = 0; column < rows[i].size(); ++column) {
-      const bool numeric =
-          rows.size() > 1 &&
-          std::all_of(rows.begin() + 1, rows.end(), [&](const std::vector<std::string>& row) {
-            return column < row.size() && is_number(row[column]);
-          });
-      body_ += fmt::format("<{0}{1}>{2}</{0}>", i == 0 ? "th" : "td", numeric ? " class=\"n\"" : "",
+      body_ += fmt::format("<{0}{1}>{2}</{0}>", i == 0 ? "th" : "td",
+                           column < numeric.size() && numeric[column] ? " class=\"n\"" : "",
                            html_escaped(rows[i][column]));
     }
-    body_ += "</tr>\n";
+    body_ += i == 0 ? "</tr></thead>\n" : "</tr>\n";
   }
   body_ += "</table></div>\n";
   if (!summary.empty()) body_ += "</details>\n";

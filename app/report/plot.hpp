@@ -28,12 +28,15 @@ struct Axis {
   std::optional<Range> range = {};  ///< what to show; default: all data with a little room
   bool whole = false;               ///< only whole numbers are marked (linear axes)
   bool binary = false;              ///< powers of two are marked (log axes), of bytes as KiB, MiB, ...
+  std::vector<double> marks =
+      {};  ///< if any: these are marked instead, powers of two before others where room is short
 };
 
 struct PlotStyle {
   PictureSize size = {};
   std::string title = {};
   std::string subtitle = {};
+  bool heading = true;  ///< title and subtitle are drawn; an SVG's are there in any case, for screen readers
   std::string note = {};  ///< small print below the axes of plots that have none of their own
   double font_px = 0;     ///< of tick labels; 0: 17 px at 1200 × 800 and in proportion, but at least 9
 };
@@ -110,7 +113,8 @@ struct RegionMap {
   std::vector<std::string> names = {};  ///< of the things
   std::vector<std::size_t> cells =
       {};  ///< [row * columns + column]: index into names; beyond: nothing is known
-  std::vector<std::string> captions = {};  ///< as many as cells, written into them where they fit
+  /// As many as cells: lines, of which those that fit are written into the cell.
+  std::vector<std::string> captions = {};
 };
 
 /// What each of several rows (ranks) did when: bars from lo to hi, marks at single points, and lines from row to row.

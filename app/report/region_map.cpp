@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <sstream>
 #include <stdexcept>
 
 #include "app/report/frame.hpp"
@@ -9,7 +10,20 @@
 namespace papfft::app::report {
 namespace {
 
-constexpr double kGap_px = 2;  // white between cells
+constexpr double kGap_px = 2;         // white between cells
+constexpr double kLineHeight = 1.25;  // of captions, in their size
+
+/// As many of the first lines as fit.
+std::vector<std::string> fitting_lines(const std::string& caption, const Rect& cell, double size_px) {
+  std::vector<std::string> lines;
+  std::istringstream text(caption);
+  for (std::string line; std::getline(text, line);) {
+    const double height_px = kLineHeight * size_px * static_cast<double>(lines.size() + 1);
+    if (text_width(line, size_px) > cell.width || height_px > cell.height) break;
+    lines.push_back(line);
+  }
+  return lines;
+}
 
 }  // namespace
 
@@ -27,7 +41,7 @@ Picture draw(const RegionMap& map, const PlotStyle& style, Format format) {
   content.x_range = {-0.5, static_cast<double>(columns) - 0.5};
   content.y_range = {-0.5, static_cast<double>(map.rows.size()) - 0.5};
   for (std::size_t i = 0; i < map.names.size(); ++i) {
-    content.legend.push_back({map.names[i], {palette_color(i)}, true, {}});
+    content.legend.push_back({map.names[i], {palette_color(i)}, true, {}, i / kPaletteColors});
   }
   const Frame frame(style, content);
   const auto canvas = make_canvas(format, style.size, style.title, frame.describe("Region map"));
@@ -43,12 +57,17 @@ Picture draw(const RegionMap& map, const PlotStyle& style, Format format) {
       const Rgb color = map.cells[i] < map.names.size() ? palette_color(map.cells[i]) : kNoData;
       if (cell.width <= 0 || cell.height <= 0) continue;
       canvas->rectangle(cell, color);
-      if (text_width(map.captions[i], size_px) > cell.width || size_px > cell.height) continue;
-      canvas->text({cell.x + cell.width / 2, cell.y + cell.height / 2}, map.captions[i],
-                   {.size_px = size_px,
-                    .anchor = Anchor::middle,
-                    .baseline = Baseline::middle,
-                    .color = text_color_on(color)});
+      if (map.cells[i] < map.names.size()) draw_stripes(*canvas, cell, map.cells[i] / kPaletteColors, color);
+      const std::vector<std::string> lines = fitting_lines(map.captions[i], cell, size_px);
+      for (std::size_t line = 0; line < lines.size(); ++line) {
+        const double above = static_cast<double>(line) - static_cast<double>(lines.size() - 1) / 2;
+        canvas->text({cell.x + cell.width / 2, cell.y + cell.height / 2 + above * kLineHeight * size_px},
+                     lines[line],
+                     {.size_px = size_px,
+                      .anchor = Anchor::middle,
+                      .baseline = Baseline::middle,
+                      .color = text_color_on(color)});
+      }
     }
   }
   frame.draw(*canvas);

@@ -112,6 +112,43 @@ class ConvolveTest(ProgramTest):
         self.assertGreater(report["single_process_s"], 0)
         self.assertIn("same convolution", text)
 
+    def test_sound_out(self):
+        sound = np.round(800 * noise(900, 2)).astype(np.int16)
+        scipy.io.wavfile.write(self.path("dry.wav"), 8000, sound)
+        taps = (0.1 * noise(70)).astype(np.float32)
+        scipy.io.wavfile.write(self.path("room.wav"), 8000, taps)
+        expected = scipy.signal.fftconvolve(sound.T / 32768, taps[None, :].astype(float), axes=1)
+        for ranks in (None, 3):
+            with self.subTest(ranks=ranks):
+                self.papfft("convolve", "dry.wav", "room.wav", "--each-channel", "-o", "wet.wav", ranks=ranks)
+                rate_hz, wet = scipy.io.wavfile.read(self.path("wet.wav"))
+                self.assertEqual((rate_hz, wet.dtype), (8000, np.float32))
+                self.check(wet.T, expected, "float")
+        self.papfft("convolve", "dry.wav", "room.wav", "--precision", "float", "-o", "mono.WAV")
+        self.check(scipy.io.wavfile.read(self.path("mono.WAV"))[1], expected.mean(axis=0), "float")
+        # What is beyond full scale stays, and is told. A filter's rate is that of samples that have none.
+        loud = noise(50)
+        self.save("x.npy", loud), self.save("two.npy", np.array([2.0]))
+        scipy.io.wavfile.write(self.path("one.wav"), 8000, np.array([1], dtype=np.float32))
+        said = run(command_line(["convolve", "x.npy", "one.wav", "-o", "loud.wav"]), cwd=self.folder)
+        self.assertEqual(said.returncode, 0)
+        self.assertIn(f"loud.wav goes up to {abs(loud).max():.3g}; full scale is 1", complaints(said.stderr)[0])
+        self.check(scipy.io.wavfile.read(self.path("loud.wav"))[1], loud, "float")
+        self.save("z.npy", complex_noise(50))
+        scipy.io.wavfile.write(self.path("other.wav"), 44100, taps)
+        for code, says, *arguments in (
+                (73, "does not tell its sample rate", "convolve", "x.npy", "two.npy", "-o", "no.wav"),
+                (73, "complex samples are no sound", "convolve", "z.npy", "one.wav", "-o", "no.wav"),
+                (64, "dry.wav has 8000 samples per second and other.wav 44100", "convolve", "dry.wav", "other.wav", "-o", "no.wav"),
+                (73, "cannot write no.wav: what this command writes is no sound; what would work: .npy", "psd", "dry.wav",
+                 "-o", "no.wav")):
+            with self.subTest(says):
+                result = run(command_line(arguments), cwd=self.folder)
+                self.assertEqual(result.returncode, code, result.stderr.decode())
+                self.assertEqual(len(complaints(result.stderr)), 1)
+                self.assertIn(says, complaints(result.stderr)[0])
+        self.assertFalse(self.path("no.wav").exists())
+
     def test_raw_samples(self):
         x, h = complex_noise(300).astype(np.complex64), noise(20).astype(np.float32)
         self.path("h.f32").write_bytes(h.tobytes())

@@ -42,8 +42,10 @@ class ExperimentTest(ProgramTest):
         self.assertIn("reproduced, 1 of 1", self.verdict(self.statement(2), self.statement(9, of={"algorithm": "ring"})))
         self.assertEqual({"index.html", "mine.html", "mine-1.json", "mine.log", "experiments.json"}, set(os.listdir(self.path("out"))))
         page = self.path("out/mine.html").read_text()
-        for words in ("not measured", "GRD Table III: A title", "2.333", "<svg"):
+        for words in ("not measured", "GRD Table III: A title", "2.333", "<svg", "Measured: full, "):
             self.assertIn(words, page)
+        self.assertNotIn('class="n">pipeline', page)  # words stand left, numbers right
+        self.assertIn('class="n">2.333', page)
         self.assertIn('href="./mine.html"', self.path("out/index.html").read_text())
 
     def test_what_cannot_be_run_is_said(self):

@@ -171,7 +171,7 @@ class ReportTest(ProgramTest):
         self.assertEqual(json.loads(parser.scripts[0]), document)
         self.assertTrue(captions)
         self.assertIn("<img src=x onerror=alert(2)>", " ".join(parser.texts))  # shown, not obeyed
-        said = self.papfft("report", "--compare", "h.json", "h.json").stdout
+        said = self.papfft("report", "--compare", "h.json", self.write("i.json", document)).stdout
         self.assertNotIn(b"\x1b", said)
 
     def test_a_comparison_says_how_sure_it_is(self):
@@ -200,7 +200,8 @@ class ReportTest(ProgramTest):
         said = "the link took 8.3 ns per byte before the run and 16.1 after it"
         self.assertIn("measured with the same settings; but slower.json: " + said,
                       self.papfft("report", "--compare", steady, slower).stdout.decode())
-        self.assertNotIn("but", self.papfft("report", "--compare", steady, steady).stdout.decode())
+        also = self.write("also.json", json.loads(self.path(steady).read_text()))
+        self.assertNotIn("but", self.papfft("report", "--compare", steady, also).stdout.decode())
         parser, _ = self.page(slower)
         self.assertIn("NOT STEADY: " + said, " ".join(parser.texts))
         parser, _ = self.page(steady)
@@ -284,6 +285,32 @@ class ReportTest(ProgramTest):
         self.assertEqual(json.loads(parser.scripts[0]), document)
         self.assertIn("onerror=alert(2)", " ".join(parser.texts))
 
+    def test_the_page_can_be_read_in_light_and_in_the_dark(self):
+        """By the contrast ratio of WCAG 2.2: 4.5 for text."""
+        def luminance(color):
+            digits = "".join(2 * c for c in color) if len(color) == 3 else color
+            parts = [int(digits[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+            return sum(w * (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4)
+                       for w, v in zip((0.2126, 0.7152, 0.0722), parts))
+
+        def contrast(a, b):
+            darker, lighter = sorted((luminance(a), luminance(b)))
+            return (lighter + 0.05) / (darker + 0.05)
+
+        parser, _ = self.page(self.write("g.json", collective([collective_row("mpi", 60)])))
+        light, dark = parser.style.split("prefers-color-scheme:dark", 1)
+        for scheme in (light, dark):
+            text, page = re.search(r"body\{[^}]*?color:#(\w+);background:#(\w+)", scheme).groups()
+            caption = re.search(r"figcaption\{[^}]*?background:#(\w+)", scheme).group(1)
+            link = re.search(r"\ba\{color:#(\w+)", scheme).group(1)
+            for ink, paper in ((text, page), (text, caption), (link, page)):
+                self.assertGreaterEqual(contrast(ink, paper), 4.5, (ink, paper))
+        # Figures keep a width at which they can be read, and are moved sideways where there is less; on paper nothing is
+        # folded away.
+        self.assertIn("min-width", re.search(r"figure>svg\{([^}]*)", parser.style).group(1))
+        self.assertIn("overflow-x:auto", re.search(r"figure\{([^}]*)", parser.style).group(1))
+        self.assertIn("details::details-content{content-visibility:visible", parser.style.split("@media print", 1)[1])
+
     def test_files_that_cannot_be_used(self):
         good = collective([collective_row("mpi", 60)])
         cases = {"empty.json": b"", "text.json": b"hello", "cut.json": json.dumps(good).encode()[:-20], "list.json": b"[1, 2]",
@@ -310,4 +337,14 @@ class ReportTest(ProgramTest):
         self.assertIn("-o report.html", self.refused(good, code=64))
         self.assertIn("exactly two", self.refused("--compare", good, code=64))
         self.assertIn("two of one kind", self.refused("--compare", good, other, code=64))
+        self.path("link.json").symlink_to(good)
+        for same in (good, "./" + good, "link.json"):
+            self.assertIn("are the same file", self.refused("--compare", good, same, code=64))
+        self.assertIn("gone.json: No such file", self.refused("--compare", good, "gone.json"))
+        self.path("cut.json").write_text(self.path(good).read_text()[:-30])
+        self.assertIn("cut.json: is no JSON (at byte ", self.refused("--compare", good, "cut.json"))
+        self.path("another.json").write_text('{"name": "papfft", "version": 3}')
+        self.assertIn("another.json: has no rows", self.refused("--compare", "another.json", good))
+        far = self.write("far.json", collective([collective_row("ls", 60)]))
+        self.assertIn("no situation in common", self.refused("--compare", good, far, code=64))
         self.assertIn("no-folder", self.refused(good, "-o", "no-folder/out.html", code=73))

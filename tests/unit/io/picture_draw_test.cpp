@@ -4,6 +4,7 @@
 #include <png.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -168,6 +169,62 @@ TEST(PictureColor, ViridisMatchesThePublishedAnchorsAndOnlyGetsLighter) {
   EXPECT_EQ(viridis(-3), viridis(0));
   EXPECT_EQ(viridis(kNaN), viridis(0));
   EXPECT_EQ(viridis(kInf), viridis(1));
+}
+
+using Matrix = std::array<std::array<double, 3>, 3>;
+
+/// CIE L*a*b* (D65) of a colour as somebody sees it whose sight the matrix describes, in linear sRGB.
+std::array<double, 3> lab_of(Rgb color, const Matrix& sight) {
+  const auto linear = [](double v) { return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4); };
+  const std::array<double, 3> sent = {linear(color.r / 255.0), linear(color.g / 255.0),
+                                      linear(color.b / 255.0)};
+  const auto product = [](const Matrix& m, const std::array<double, 3>& v) {
+    std::array<double, 3> out{};
+    for (std::size_t i = 0; i < 3; ++i) out.at(i) = m.at(i)[0] * v[0] + m.at(i)[1] * v[1] + m.at(i)[2] * v[2];
+    return out;
+  };
+  std::array<double, 3> seen = product(sight, sent);
+  for (double& v : seen) v = std::clamp(v, 0.0, 1.0);
+  constexpr Matrix kToXyzOverWhite = {{{0.4124 / 0.9505, 0.3576 / 0.9505, 0.1805 / 0.9505},
+                                       {0.2126, 0.7152, 0.0722},
+                                       {0.0193 / 1.089, 0.1192 / 1.089, 0.9505 / 1.089}}};
+  std::array<double, 3> f = product(kToXyzOverWhite, seen);
+  for (double& t : f) t = t > 0.008856 ? std::cbrt(t) : 7.787 * t + 16.0 / 116;
+  return {116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])};
+}
+
+TEST(PictureColor, SeriesAreToldApartByColourBlindPeople) {
+  // Nobody's, protanopia, deuteranopia, tritanopia: Machado, Oliveira and Fernandes (2009), severity 1.
+  constexpr std::array<Matrix, 4> kSights = {
+      {{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
+       {{{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}}},
+       {{{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}}},
+       {{{1.255528, -0.076749, -0.178779},
+         {-0.078411, 0.930809, 0.147602},
+         {0.004733, 0.691367, 0.303900}}}}};
+  constexpr double kClearlyOther = 15;  // 2.3 is just noticeable
+  for (std::size_t s = 0; s < kSights.size(); ++s) {
+    for (std::size_t i = 0; i < kPaletteColors; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        const auto a = lab_of(palette_color(i), kSights.at(s));
+        const auto b = lab_of(palette_color(j), kSights.at(s));
+        EXPECT_GT(std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]), kClearlyOther)
+            << "colours " << i << " and " << j << ", sight " << s;
+      }
+    }
+  }
+}
+
+TEST(PictureColor, TextCanBeReadOnAnyColour) {
+  EXPECT_NEAR(contrast(kBlack, kWhite), 21, 1e-9);
+  EXPECT_NEAR(contrast({0x76, 0x76, 0x76}, kWhite), 4.54,
+              0.01);  // WCAG's own example of a grey that just suffices
+  EXPECT_EQ(contrast(kWhite, kText), contrast(kText, kWhite));
+  for (const Rgb ink : {kText, kMuted, kFrame}) EXPECT_GE(contrast(ink, kWhite), 4.5);
+  for (std::size_t i = 0; i < kPaletteColors; ++i)
+    EXPECT_GE(contrast(text_color_on(palette_color(i)), palette_color(i)), 4.5) << i;
+  for (int t = 0; t <= 100; ++t)
+    EXPECT_GE(contrast(text_color_on(viridis(t / 100.0)), viridis(t / 100.0)), 4.5) << t;
 }
 
 TEST(PictureDraw, HeatMapShowsAGradientWhereTheLayoutSays) {
@@ -351,6 +408,127 @@ TEST(PictureDraw, SvgCurvesDescribeTheSeries) {
   EXPECT_THAT(svg, HasSubstr(">alpha</text>"));
   EXPECT_THAT(svg, HasSubstr("series: alpha, beta"));
   EXPECT_EQ(count_of(svg, "<polygon"), 4U);  // three markers and the legend's
+}
+
+/// The strokes and fills of a legend's entries, in the words of the SVG.
+std::vector<std::string> legend_samples(const std::string& svg, const std::vector<std::string>& names) {
+  std::vector<std::string> samples;
+  for (const std::string& name : names) {
+    const std::size_t text = svg.find(">" + name + "</text>");
+    EXPECT_NE(text, std::string::npos) << name;
+    const std::size_t begin = svg.rfind("</text>", text);  // of the entry, or what is drawn before the legend
+    std::string sample = svg.substr(begin, svg.rfind("<text", text) - begin);
+    // Where it stands does not count: lines by colour and dash, markers by the number of corners.
+    std::string essence = std::to_string(count_of(sample, ","));
+    for (std::size_t at = 0; (at = sample.find_first_of('#', at)) != std::string::npos; ++at)
+      essence += " " + sample.substr(at, 7);
+    const std::size_t dash = sample.find("stroke-dasharray");
+    samples.push_back(essence + (dash == std::string::npos ? "" : sample.substr(dash, 24)));
+  }
+  return samples;
+}
+
+TEST(PictureDraw, ManySeriesAreToldApartByColourDashAndMarker) {
+  LinePlot plot;
+  std::vector<std::string> names;
+  for (int i = 0; i < 40; ++i) {
+    names.push_back("series" + std::to_string(i));
+    plot.series.push_back({.name = names.back(), .x = {1}, .y = {static_cast<double>(i)}, .markers = true});
+  }
+  std::vector<std::string> samples = legend_samples(draw(plot, {}, Format::svg).bytes, names);
+  std::sort(samples.begin(), samples.end());
+  EXPECT_EQ(std::adjacent_find(samples.begin(), samples.end()), samples.end());
+}
+
+TEST(PictureDraw, RegionsBeyondTheColoursHaveStripes) {
+  RegionMap map;
+  for (std::size_t i = 0; i < 20; ++i) {
+    map.columns.push_back(std::to_string(i));
+    map.names.push_back("thing" + std::to_string(i));
+    map.cells.push_back(i);
+    map.captions.emplace_back();
+  }
+  map.rows = {"1"};
+  const std::string svg = draw(map, {}, Format::svg).bytes;
+  std::vector<std::string> samples = legend_samples(svg, map.names);
+  // An entry's own box comes after the one before it, so that only the last colours tell.
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(samples[i], samples[j]) << i << " and " << j;
+  }
+}
+
+TEST(PictureDraw, RegionsAreNamedAsFarAsThereIsRoom) {
+  RegionMap map{
+      .columns = {"a"}, .rows = {"1"}, .names = {"best"}, .cells = {0}, .captions = {"best\n1.20×"}};
+  const std::string roomy = draw(map, {}, Format::svg).bytes;
+  EXPECT_EQ(count_of(roomy, ">best</text>"), 2U);  // the legend's, too
+  EXPECT_THAT(roomy, HasSubstr(">1.20×</text>"));
+  map.rows.assign(30, "1");
+  map.cells.assign(30, 0);
+  map.captions.assign(30, map.captions.front());
+  const std::string low = draw(map, {}, Format::svg).bytes;
+  EXPECT_EQ(count_of(low, ">best</text>"), 31U);
+  EXPECT_THAT(low, Not(HasSubstr("1.20")));
+  map.columns.assign(60, "a");
+  map.cells.assign(1800, 0);
+  map.captions.assign(1800, "a name that is too long for its cell");
+  EXPECT_THAT(draw(map, {}, Format::svg).bytes, Not(HasSubstr(">a name")));
+}
+
+TEST(PictureDraw, AnAxisIsMarkedWhereThereAreMeasurements) {
+  LinePlot plot;
+  plot.series = {{.name = "a", .x = {6, 48}, .y = {1, 2}}};
+  plot.x = {.label = "ranks", .scale = Scale::log, .marks = {6, 8, 47, 48}};
+  const std::string svg = draw(plot, {}, Format::svg).bytes;
+  for (const char* label : {">6</text>", ">8</text>", ">47</text>"}) EXPECT_THAT(svg, HasSubstr(label));
+  EXPECT_THAT(svg, Not(HasSubstr(">48</text>")));  // no room beside 47
+  plot.x.marks = {6, 8, 31, 32, 48};
+  EXPECT_THAT(draw(plot, {}, Format::svg).bytes, HasSubstr(">32</text>"));
+}
+
+TEST(PictureDraw, ErrorBarsAtTheSamePlaceStandBesideEachOther) {
+  LinePlot plot;
+  plot.series = {{.name = "a", .x = {1, 2}, .y = {1, 2}, .interval = {{1, 2}, {2, 3}}},
+                 {.name = "b", .x = {1, 2}, .y = {1, 2}, .interval = {{1, 2}, {2, 3}}}};
+  const auto lines = [&] {  // of the data alone
+    const std::string svg = draw(plot, {}, Format::svg).bytes;
+    const std::size_t clip = svg.find("<svg", 1);
+    std::vector<std::string> found;
+    for (std::size_t at = clip; (at = svg.find("points=\"", at)) < svg.find("</svg>", clip); ++at)
+      found.push_back(svg.substr(at, svg.find('"', at + 8) - at));
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  std::vector<std::string> all = lines();
+  ASSERT_EQ(all.size(), 14U);  // for each series a line, and two bars with two ends each
+  EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end());
+  for (Series& series : plot.series) series.interval = {{1, 1}, {2, 2}};
+  all = lines();
+  EXPECT_NE(std::adjacent_find(all.begin(), all.end()),
+            all.end());  // without bars points stay where they are
+}
+
+TEST(PictureDraw, SmallPrintIsWrappedAndSaysAll) {
+  LinePlot plot;
+  std::string note;
+  for (int i = 0; i < 60; ++i) note += "word" + std::to_string(i) + " ";
+  const Picture long_one = draw(plot, {.note = note}, Format::svg);
+  EXPECT_THAT(long_one.bytes, HasSubstr("word59</text>"));
+  EXPECT_LT(long_one.layout.axes.height, draw(plot, {.note = "short"}, Format::svg).layout.axes.height);
+  EXPECT_GT(draw(plot, {.note = std::string(20000, 'a') + note + note + note + note + note}, Format::svg)
+                .layout.axes.height,
+            500);  // hostile ones do not use up the picture
+}
+
+TEST(PictureDraw, WithoutAHeadingItsTitleIsStillForScreenReaders) {
+  const LinePlot plot;
+  const Picture with = draw(plot, {.title = "A title", .subtitle = "more"}, Format::svg);
+  const Picture without = draw(plot, {.title = "A title", .subtitle = "more", .heading = false}, Format::svg);
+  EXPECT_THAT(with.bytes, HasSubstr(">A title</text>"));
+  EXPECT_THAT(without.bytes, HasSubstr("<title>A title</title>"));
+  EXPECT_THAT(without.bytes, Not(HasSubstr(">A title</text>")));
+  EXPECT_THAT(without.bytes, Not(HasSubstr("more")));
+  EXPECT_GT(without.layout.axes.height, with.layout.axes.height);
 }
 
 TEST(PictureDraw, TextOfAnyBytesIsHarmless) {

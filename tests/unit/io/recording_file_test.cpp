@@ -7,29 +7,14 @@
 
 #include <sstream>
 
+#include "tests/support/sample_recording.hpp"
+
 namespace papfft::app::io {
 namespace {
 
 using comm::ArrivalRecording;
-using comm::Operation;
+using test::sample_recording;
 using testing::HasSubstr;
-
-ArrivalRecording recording() {
-  return {.ranks = 2,
-          .dropped = 3,
-          .calls = {{.operation = Operation::scatter,
-                     .algorithm = "sln",
-                     .root = 1,
-                     .bytes = 800,
-                     .ranks = {{.compute_ns = 0, .arrival_ns = 0, .predicted_ns = {}, .exit_ns = 90},
-                               {.compute_ns = 0, .arrival_ns = 7, .predicted_ns = -5, .exit_ns = 95}}},
-                    {.operation = Operation::gather,
-                     .algorithm = "bsls",
-                     .root = 0,
-                     .bytes = std::uint64_t{1} << 60,
-                     .ranks = {{.compute_ns = 30, .arrival_ns = 140, .predicted_ns = 139, .exit_ns = 150},
-                               {.compute_ns = 1, .arrival_ns = 100, .predicted_ns = 180, .exit_ns = 100}}}}};
-}
 
 ArrivalRecording read(const std::string& text) {
   std::istringstream in(text);
@@ -43,14 +28,14 @@ std::string text_form(const ArrivalRecording& recording) {
 }
 
 TEST(RecordingFile, BothFormsSayTheSame) {
-  EXPECT_EQ(read(to_json(recording()).dump()), recording());
-  EXPECT_EQ(read(to_json(recording()).dump(1) + "\n"), recording());
-  EXPECT_EQ(read(text_form(recording())), recording());
+  EXPECT_EQ(read(to_json(sample_recording()).dump()), sample_recording());
+  EXPECT_EQ(read(to_json(sample_recording()).dump(1) + "\n"), sample_recording());
+  EXPECT_EQ(read(text_form(sample_recording())), sample_recording());
   const ArrivalRecording none{.ranks = 2, .calls = {}};
   EXPECT_EQ(read(to_json(none).dump()), read(text_form(none)));
 
-  std::istringstream as_json(to_json(recording()).dump());
-  std::istringstream as_text(text_form(recording()));
+  std::istringstream as_json(to_json(sample_recording()).dump());
+  std::istringstream as_text(text_form(sample_recording()));
   EXPECT_EQ(parse_trace(as_json).delay_ns, parse_trace(as_text).delay_ns);
   std::istringstream delays("0,0,10\n0,1,20\n");
   EXPECT_EQ(parse_trace(delays).ranks, 2);
@@ -68,11 +53,11 @@ TEST(RecordingFile, SaysWhatIsWrong) {
     return "no error";
   };
   const auto changed = [&](const char* path, const Json& value) {
-    Json document = to_json(recording());
+    Json document = to_json(sample_recording());
     document[Json::json_pointer(path)] = value;
     return error(document.dump());
   };
-  const std::string good = to_json(recording()).dump();
+  const std::string good = to_json(sample_recording()).dump();
   for (std::size_t length = 1; length < good.size(); length += 7)
     EXPECT_THAT(error(good.substr(0, length)), HasSubstr("no whole JSON")) << length;
   EXPECT_THAT(error(good + "x"), HasSubstr("no whole JSON"));

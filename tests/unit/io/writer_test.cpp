@@ -24,6 +24,7 @@ TEST(FormatOf, GoesByTheExtension) {
   EXPECT_EQ(format_of("a.raw"), OutputFormat::raw);
   EXPECT_EQ(format_of("a.bin"), OutputFormat::raw);
   EXPECT_EQ(format_of("a.csv"), OutputFormat::csv);
+  EXPECT_EQ(format_of("a.WAV"), OutputFormat::wav);
   EXPECT_EQ(format_of("a.Png"), OutputFormat::png);
   EXPECT_EQ(format_of("a.svg"), OutputFormat::svg);
   EXPECT_EQ(format_of("-"), OutputFormat::npy);
@@ -34,9 +35,10 @@ TEST(FormatOf, GoesByTheExtension) {
       (void)format_of(path);
       ADD_FAILURE() << path;
     } catch (const OutputError& error) {
-      EXPECT_EQ(error.what(),
-                "cannot write " + path +
-                    ": its extension does not name a format; known are .npy, .raw, .bin, .csv, .png, .svg");
+      EXPECT_EQ(
+          error.what(),
+          "cannot write " + path +
+              ": its extension does not name a format; known are .npy, .raw, .bin, .csv, .wav, .png, .svg");
     }
   }
 }

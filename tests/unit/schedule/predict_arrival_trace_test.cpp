@@ -6,10 +6,12 @@
 
 #include "comm/predict/pure/arrival_trace.hpp"
 #include "comm/predict/pure/clock_track.hpp"
+#include "tests/support/sample_recording.hpp"
 
 namespace papfft::comm {
 namespace {
 
+using test::sample_recording;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -50,30 +52,6 @@ TEST(ArrivalTraceFile, SaysWhatIsWrong) {
   EXPECT_THAT(error(std::string("\0\x1b\n", 3)), HasSubstr("'" + std::string(2, '?') + "'"));
 }
 
-/// Of two ranks: a scatter before which nobody computed, a gather before which both did, and one before which one did.
-ArrivalRecording recording() {
-  return {.ranks = 2,
-          .dropped = 3,
-          .calls = {{.operation = Operation::scatter,
-                     .algorithm = "sln",
-                     .root = 1,
-                     .bytes = 800,
-                     .ranks = {{.compute_ns = 0, .arrival_ns = 0, .predicted_ns = {}, .exit_ns = 90},
-                               {.compute_ns = 0, .arrival_ns = 7, .predicted_ns = -5, .exit_ns = 95}}},
-                    {.operation = Operation::gather,
-                     .algorithm = "bsls",
-                     .root = 0,
-                     .bytes = std::uint64_t{1} << 60,
-                     .ranks = {{.compute_ns = 30, .arrival_ns = 140, .predicted_ns = 139, .exit_ns = 150},
-                               {.compute_ns = 1, .arrival_ns = 100, .predicted_ns = 180, .exit_ns = 100}}},
-                    {.operation = Operation::reduce,
-                     .algorithm = "",
-                     .root = 0,
-                     .bytes = 0,
-                     .ranks = {{.compute_ns = 0, .arrival_ns = 200, .predicted_ns = {}, .exit_ns = 300},
-                               {.compute_ns = 9, .arrival_ns = 260, .predicted_ns = {}, .exit_ns = 300}}}}};
-}
-
 std::string written(const ArrivalRecording& recording) {
   std::ostringstream out;
   write_recording(out, recording, {"papfft 1.2.3: transform\nx", "times in ns"});
@@ -86,27 +64,27 @@ ArrivalRecording read(const std::string& text) {
 }
 
 TEST(ArrivalRecordingFile, WhatWasWrittenIsRead) {
-  EXPECT_EQ(read(written(recording())), recording());
+  EXPECT_EQ(read(written(sample_recording())), sample_recording());
   EXPECT_EQ(read(written({.ranks = 0, .calls = {}})), (ArrivalRecording{.ranks = 0, .calls = {}}));
-  EXPECT_EQ(read("# papfft arrivals 1\n" + written(recording()).substr(20)), recording());
-  EXPECT_THAT(written(recording()),
+  EXPECT_EQ(read("# papfft arrivals 1\n" + written(sample_recording()).substr(20)), sample_recording());
+  EXPECT_THAT(written(sample_recording()),
               HasSubstr("# papfft 1.2.3: transform x\n# times in ns\n# dropped calls: 3\n"));
 }
 
 TEST(ArrivalRecordingFile, ReplayedAreTheCallsAfterComputations) {
-  const ArrivalTrace trace = parsed(written(recording()));
+  const ArrivalTrace trace = parsed(written(sample_recording()));
   EXPECT_EQ(trace.iterations, 2);
   EXPECT_EQ(trace.ranks, 2);
   EXPECT_THAT(trace.delay_ns, ElementsAre(40, 0, 0, 60));
 
-  ArrivalRecording idle = recording();
+  ArrivalRecording idle = sample_recording();
   idle.calls.resize(1);  // nobody has computed: the calls themselves
   EXPECT_THAT(parsed(written(idle)).delay_ns, ElementsAre(0, 7));
   EXPECT_THROW((void)parsed(written({.ranks = 0, .calls = {}})), TraceError);
 }
 
 TEST(ArrivalRecordingFile, SaysWhatIsWrong) {
-  const std::string good = written(recording());
+  const std::string good = written(sample_recording());
   const auto error = [](const std::string& text) -> std::string {
     try {
       (void)read(text);

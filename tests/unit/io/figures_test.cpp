@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// The pictures of `papfft report`, as a reader sees them: what is written in them is whole and legible. Drawn from the
+// measurements in the repository.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numbers>
+#include <optional>
+#include <regex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "app/report/bench_figures.hpp"
+#include "app/report/figure.hpp"
+#include "tests/support/repository.hpp"
+
+namespace papfft::app::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// A word or line as it stands in a picture.
+struct Text {
+  std::string words;
+  Rect box;  ///< of what is upright or lies on its side: of the letters; of what is sloped: around them
+  bool sloped = false;
+  double size_px = 0;
+};
+
+std::string without_entities(std::string text) {
+  for (const auto& [entity, character] :
+       {std::pair{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&#39;", "'"}, {"&amp;", "&"}}) {
+    for (std::size_t at = 0; (at = text.find(entity, at)) != std::string::npos;)
+      text.replace(at, std::string_view(entity).size(), character);
+  }
+  return text;
+}
+
+std::vector<Text> texts_of(const std::string& svg) {
+  static const std::regex kText(
+      "<text x=\"([^\"]*)\" y=\"([^\"]*)\" font-size=\"([^\"]*)\" text-anchor=\"([^\"]*)\" fill=\"[^\"]*\""
+      "( font-weight=\"bold\")?( transform=\"rotate\\(([^ ]*) [^\"]*\")?>([^<]*)");
+  std::vector<Text> texts;
+  for (std::size_t at = 0; (at = svg.find("<text ", at)) != std::string::npos; ++at) {
+    const std::string element = svg.substr(at, svg.find("</text>", at) - at);
+    std::smatch m;
+    if (!std::regex_match(element, m, kText)) throw std::runtime_error("another kind of text: " + element);
+    Text text{.words = without_entities(m[8].str()), .box = {}, .size_px = std::stod(m[3].str())};
+    const double x = std::stod(m[1].str());
+    const double y = std::stod(m[2].str());
+    const double width = text_width(text.words, text.size_px, m[5].matched);
+    const double left = m[4].str() == "start" ? 0 : m[4].str() == "middle" ? -width / 2 : -width;
+    const double angle = m[7].matched ? std::stod(m[7].str()) * std::numbers::pi / 180 : 0;
+    text.sloped = std::abs(std::sin(2 * angle)) > 1e-6;
+    double lo_x = 1e9, lo_y = 1e9, hi_x = -1e9, hi_y = -1e9;
+    for (const double along : {left, left + width}) {
+      for (const double down : {-0.73 * text.size_px, 0.0}) {  // of a capital
+        const double px = x + along * std::cos(angle) - down * std::sin(angle);
+        const double py = y + along * std::sin(angle) + down * std::cos(angle);
+        lo_x = std::min(lo_x, px), hi_x = std::max(hi_x, px);
+        lo_y = std::min(lo_y, py), hi_y = std::max(hi_y, py);
+      }
+    }
+    text.box = {lo_x, lo_y, hi_x - lo_x, hi_y - lo_y};
+    texts.push_back(text);
+  }
+  return texts;
+}
+
+bool overlap(const Rect& a, const Rect& b) {
+  constexpr double kTouch_px = 0.5;
+  return a.x + kTouch_px < b.right() && b.x + kTouch_px < a.right() && a.y + kTouch_px < b.bottom() &&
+         b.y + kTouch_px < a.bottom();
+}
+
+/// What tells the colours and lines apart; nothing where there is but one.
+std::vector<std::string> legend_of(const Figure& figure) {
+  std::vector<std::string> names;
+  const auto add = [&](const auto& things) {
+    for (const auto& thing : things) names.push_back(thing.name);
+  };
+  if (const auto* lines = std::get_if<LinePlot>(&figure.plot); lines != nullptr && lines->series.size() > 1)
+    add(lines->series);
+  if (const auto* bars = std::get_if<BarChart>(&figure.plot); bars != nullptr && bars->series.size() > 1)
+    add(bars->series);
+  if (const auto* map = std::get_if<RegionMap>(&figure.plot)) names = map->names;
+  if (const auto* gantt = std::get_if<Gantt>(&figure.plot)) {
+    add(gantt->kinds);
+    add(gantt->link_kinds);
+  }
+  return names;
+}
+
+/// What a reader would complain of.
+std::vector<std::string> faults(const Figure& figure) {
+  const std::vector<Text> texts = texts_of(draw(figure, Format::svg).bytes);
+  std::vector<std::string> found;
+  const auto complain = [&](const std::string& what, const std::string& words) {
+    found.push_back(figure.name + ": " + what + ": " + words);
+  };
+  if (texts.empty()) complain("has no text", figure.title);
+  for (const std::string& name : legend_of(figure)) {
+    if (std::ranges::find(texts, name, &Text::words) == texts.end()) complain("is not in the legend", name);
+  }
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const Text& text = texts[i];
+    if (text.box.x < 0 || text.box.y < 0 || text.box.right() > figure.size.width_px ||
+        text.box.bottom() > figure.size.height_px)
+      complain("goes over the edge", text.words);
+    if (text.words.ends_with("…")) complain("is cut off", text.words);
+    if (text.size_px < 10) complain("is too small", text.words);
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!text.sloped && !texts[j].sloped && overlap(text.box, texts[j].box))
+        complain("is written over '" + texts[j].words + "'", text.words);
+    }
+  }
+  return found;
+}
+
+/// Of lines over sizes, ranks or delays of times: whether each point has its error bar.
+bool has_error_bars(const LinePlot& plot) {
+  return std::ranges::all_of(plot.series, [](const Series& s) {
+    return s.interval.size() == s.x.size() &&
+           std::ranges::all_of(s.interval, [](const Range& r) { return r.lo <= r.hi; });
+  });
+}
+
+std::vector<std::filesystem::path> measurements() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(test::repository() / "data/results")) {
+    if (entry.path().extension() == ".json" && entry.path().filename() != "experiments.json")
+      files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+TEST(Figures, OfAllMeasurementsAreLegible) {
+  std::size_t figures = 0;
+  for (const std::filesystem::path& file : measurements()) {
+    const std::vector<BenchRun> runs = {read_bench_run(file.string())};
+    for (const RunGroup& group : group_runs(runs)) {
+      for (const Figure& figure : make_figures(group, "1")) {
+        EXPECT_THAT(faults(figure), IsEmpty()) << file;
+        for (const auto& [name, before] : {std::pair{"host", ""}, {"mpi", ""}, {"seed", "seed "}}) {
+          const auto found = runs.front().settings.find(name);
+          if (found == runs.front().settings.end()) continue;
+          EXPECT_THAT(figure.note, HasSubstr(before + found->second)) << file;
+        }
+        if (figure.name.find("-run-over-") != std::string::npos) {
+          EXPECT_TRUE(has_error_bars(std::get<LinePlot>(figure.plot))) << file << figure.name;
+        }
+        ++figures;
+      }
+    }
+  }
+  EXPECT_GT(figures, 100U);
+}
+
+}  // namespace
+}  // namespace papfft::app::report
