@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -16,6 +18,7 @@
 #include "app/io/atomic_file.hpp"
 #include "app/io/errors.hpp"
 #include "app/stop_request.hpp"
+#include "app/tell.hpp"
 #include "comm/predict/pure/arrival_trace.hpp"
 #include "comm/transport/self_transport.hpp"
 #include "comm/transport/transport.hpp"
@@ -143,7 +146,7 @@ int run_job(const comm::Options& options, const std::string& bcast, const std::f
 }
 
 int report_exception(const std::exception_ptr& error) {
-  const auto say = [](const std::string& what) { fmt::print(stderr, "papfft: {}\n", what); };
+  const auto say = [](const std::string& what) { tell("papfft: {}\n", what); };
   try {
     std::rethrow_exception(error);
   } catch (const Quit& quit) {
@@ -177,6 +180,16 @@ int report_exception(const std::exception_ptr& error) {
   } catch (const std::bad_alloc&) {
     say(fmt::format("rank {}: out of memory", launched_rank()));
     return kInternal;
+  } catch (const std::length_error&) {  // a vector longer than any memory
+    say(fmt::format("rank {}: out of memory", launched_rank()));
+    return kInternal;
+  } catch (const std::system_error& e) {
+    if (std::ferror(stdout) == 0) {
+      say(fmt::format("rank {}: {}", launched_rank(), e.what()));
+      return kInternal;
+    }
+    say(io::OutputError("standard output", io::errno_text(e.code().value())).what());
+    return kCannotWrite;
   } catch (const std::exception& e) {
     say(fmt::format("rank {}: internal error: {}", launched_rank(), e.what()));
     return kInternal;
