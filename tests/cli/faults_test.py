@@ -172,6 +172,18 @@ class BadUsageTest(FaultsCase):
                 self.assertEqual(self.files(), ["x.npy", "z.npy"])
 
 
+    def test_ranks_with_different_environments(self):
+        job = [PROGRAM, "transform", "x.npy", "-o", "out.npy"]
+        for setting in ("PAPFFT_GATHER=lin", "PAPFFT_SCATTER=nonsense"):
+            for ranks in ([*job, ":", "-n", "1", "env", setting, *job], ["env", setting, *job, ":", "-n", "1", *job]):
+                result = run([MPIEXEC, "-n", "1", *ranks], cwd=self.folder)
+                said = complaints(result.stderr)
+                self.assertEqual((result.returncode, len(said)), (USAGE, 1), said)
+                self.assertIn("rank 1 has other variables PAPFFT_", said[0])
+        result = run([MPIEXEC, "-n", "1", "env", "PAPFFT_THREADS=2", *job, ":", "-n", "1", *job], cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+
 class BadOutputTest(FaultsCase):
     def setUp(self):
         super().setUp()
