@@ -356,6 +356,8 @@ TEST_F(Mpi, ReductionsTakeTypesWithoutDataAndInPlaceIsForTheRoot) {
   MPI_Type_commit(&nothing.t);
   int value = 5;
   comm.reduce(&value, &value, 3, nothing.t, MPI_SUM, 0);
+  comm.bcast(&value, 3, nothing.t, 0);
+  comm.allgather(&value, 3, nothing.t, &value, 3, nothing.t);
   comm.allreduce(&value, &value, 3, nothing.t, MPI_SUM);
   const std::vector<int> counts(static_cast<std::size_t>(p), 2);
   comm.reduce_scatter(&value, &value, counts.data(), nothing.t, MPI_SUM);
