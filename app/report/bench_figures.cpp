@@ -180,7 +180,7 @@ class FigureMaker {
     for (const auto& [name, before, unit] :
          std::initializer_list<std::tuple<const char*, const char*, const char*>>{
              {"host", "", ""},
-             {"cores", "", " cores"},
+             {"cores", "", ""},
              {"mpi", "", ""},
              {"platform", "", ""},
              {"alpha", "alpha ", ""},
@@ -188,7 +188,10 @@ class FigureMaker {
              {"gamma_ns_per_byte", "gamma ", " ns/B"},
              {"window", "window ", ""}}) {
       const auto found = run.settings.find(name);
-      if (found != run.settings.end()) text += (text.empty() ? "" : ", ") + (before + found->second + unit);
+      if (found == run.settings.end()) continue;
+      const std::string value =
+          std::string_view(name) == "cores" ? cores_text(found->second) : before + found->second + unit;
+      text += (text.empty() ? "" : ", ") + value;
     }
     if (run.settings.contains("seed"))
       text += (text.empty() ? "" : ", ") + std::string("seed ") + run.settings.at("seed");
@@ -733,8 +736,8 @@ std::string RunGroup::conditions() const {
   for (const char* name : {"host", "cores", "mpi", "kernel"}) {
     const auto found = run.settings.find(name);
     if (found == run.settings.end()) continue;
-    machine += fmt::format("{}{}{}", machine.empty() ? "" : ", ", found->second,
-                           std::string_view(name) == "cores" ? " cores" : "");
+    machine += (machine.empty() ? "" : ", ") +
+               (std::string_view(name) == "cores" ? cores_text(found->second) : found->second);
   }
   const auto on_host = run.settings.find("ranks_on_host");
   if (on_host != run.settings.end()) {
