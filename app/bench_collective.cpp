@@ -10,9 +10,11 @@
 
 #include "app/bench.hpp"
 #include "app/bench_common.hpp"
+#include "app/number_checks.hpp"
 #include "app/report/bench_run.hpp"
 #include "app/report/byte_count.hpp"
 #include "app/report/text_table.hpp"
+#include "app/tell.hpp"
 #include "app/version.hpp"
 #include "comm/predict/pure/arrival_pattern.hpp"
 #include "comm/predict/pure/imbalance.hpp"
@@ -541,10 +543,9 @@ class CollectiveBench {
       }
       if (record.correct == 0) {
         if (row.correct) {
-          fmt::print(stderr,
-                     "papfft: {} by {} of {} bytes gave wrong data on rank {} in iteration {} under {}\n",
-                     options_.operation, row.algorithm, row.size.total_bytes, r, round - options_.warmup,
-                     row.size.pattern->spec());
+          tell("papfft: {} by {} of {} bytes gave wrong data on rank {} in iteration {} under {}\n",
+               options_.operation, row.algorithm, row.size.total_bytes, r, round - options_.warmup,
+               row.size.pattern->spec());
         }
         row.correct = false;
       }
@@ -821,7 +822,7 @@ void add_bench_collective(CLI::App& bench, Action& action) {
   command->add_option("--work", options->work, "the compute phase: sleep, or spin (keeps a core busy)")
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of the delays")->capture_default_str();
-  command->add_option("--root", options->root, "rank")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command->add_option("--root", options->root, "rank")->check(count_from_0())->capture_default_str();
   command
       ->add_option(
           "--counts", options->counts,

@@ -8,9 +8,11 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "app/io/atomic_file.hpp"
 #include "comm/exec/wait.hpp"
@@ -123,9 +125,10 @@ void write_text(const std::string& path, const std::string& text) {
 }
 
 void check_outputs(std::initializer_list<std::string> paths) {
-  for (const std::string& path : paths) {
-    if (!path.empty()) io::check_writable(path);
-  }
+  std::vector<std::string> wanted;
+  std::ranges::copy_if(paths, std::back_inserter(wanted), [](const auto& path) { return !path.empty(); });
+  std::ranges::for_each(wanted, io::check_writable);
+  io::require_distinct(wanted);
 }
 
 double milliseconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }

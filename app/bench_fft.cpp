@@ -18,9 +18,11 @@
 #include "app/bench_common.hpp"
 #include "app/fftw_mpi.hpp"
 #include "app/fftw_threads.hpp"
+#include "app/number_checks.hpp"
 #include "app/recording.hpp"
 #include "app/report/text_table.hpp"
 #include "app/run_report.hpp"
+#include "app/tell.hpp"
 #include "app/version.hpp"
 #include "comm/predict/pure/imbalance.hpp"
 #include "comm/select/select.hpp"
@@ -598,9 +600,8 @@ class FftBench {
     if (!options_.job.json.empty()) write_text(options_.job.json, document().dump(2) + "\n");
     for (const Row& row : rows_) {
       if (row.error_l2 <= tolerance) continue;  // not ">": NaN is wrong, too
-      fmt::print(stderr,
-                 "papfft: bench fft: {} {} gave a wrong spectrum (error {:.1e}, expected {:.1e} at most)\n",
-                 row.engine->name, row.gather, row.error_l2, tolerance);
+      tell("papfft: bench fft: {} {} gave a wrong spectrum (error {:.1e}, expected {:.1e} at most)\n",
+           row.engine->name, row.gather, row.error_l2, tolerance);
       throw Quit{kInternal};
     }
   }
@@ -736,7 +737,7 @@ void add_bench_fft(CLI::App& bench, Action& action) {
       ->check(CLI::Range(1, 10000000))
       ->capture_default_str();
   command->add_option("--length", options->length, "samples per vector")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   command->add_option("--precision", options->precision, "float or double")->capture_default_str();
   command->add_flag("--real", options->real, "real samples instead of complex ones");

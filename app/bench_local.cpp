@@ -12,6 +12,7 @@
 #include "app/bench.hpp"
 #include "app/bench_common.hpp"
 #include "app/exit_code.hpp"
+#include "app/number_checks.hpp"
 #include "app/report/statistics.hpp"
 #include "app/report/text_table.hpp"
 #include "app/transform_sizes.hpp"
@@ -233,10 +234,11 @@ void add_bench_local(CLI::App& bench, Action& action) {
       ->capture_default_str();
   command->add_option("--least-ms", options->least_ms, "how long each measurement lasts at least")
       ->check(CLI::Range(0.001, 1e6))
+      ->check(finite_number())
       ->capture_default_str();
   command->add_option("--json", options->json, "write the results here");
   command->add_option("--csv", options->csv, "write a table here");
-  command->add_flag("--quiet", options->quiet, "print nothing");
+  command->add_flag("-q,--quiet", options->quiet, "print nothing");
   command->footer(
       "Examples:\n"
       "  papfft bench local --sizes 2^10..2^22 --domain complex --json local.json\n"

@@ -13,6 +13,9 @@ Channels::Channels(const InputOptions& input, const std::vector<std::string>& pa
   if (std::ranges::count(paths, "-") > 1)
     throw UsageError("standard input (-) can be read once: name a file for the other");
   for (const std::string& path : paths) add(input, path, apart);
+  if (input.channel &&
+      std::ranges::none_of(channels_, [](const Channel& c) { return c.source->info().is_sound; }))
+    throw UsageError(name_ + ": --channel is for sounds");
 }
 
 void Channels::add(const InputOptions& input, const std::string& path, bool apart) {

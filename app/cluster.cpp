@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <vector>
 
@@ -16,6 +17,8 @@ namespace papfft::app {
 namespace {
 
 [[noreturn]] void run_cluster(char** arguments) {
+  // What the program ignores would stay ignored in the script and in all that it runs.
+  for (const int ignored : {SIGPIPE, SIGXFSZ}) (void)std::signal(ignored, SIG_DFL);
   std::string tried;
   for (const std::filesystem::path& script : companion_places("papfft-cluster", "libexec")) {
     std::string name = script.string();

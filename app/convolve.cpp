@@ -9,6 +9,7 @@
 #include "app/arrivals.hpp"
 #include "app/command.hpp"
 #include "app/io/wav.hpp"
+#include "app/number_checks.hpp"
 #include "app/sample_job.hpp"
 #include "fft/overlap_save.hpp"
 
@@ -312,7 +313,7 @@ class ConvolveJob {
         }
       }
     });
-    report_.deliver(options_.job);
+    report_.deliver(options_.job, options_.io.out);
   }
 
   /// When each result is, the input's first sample being at 0.
@@ -395,7 +396,7 @@ void add_convolve(CLI::App& app, Action& action) {
       ->capture_default_str();
   command
       ->add_option("--nfft", options->length, "length of the transforms (default: a power of two that suits)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_flag("--each-channel", options->apart,
                     "each channel of a sound apart, one row per channel (default: their mean)");
   options->job.declare(*command);

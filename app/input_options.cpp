@@ -22,6 +22,14 @@ void InputOptions::declare(CLI::App& app, const std::string& formats_out) {
       ->capture_default_str();
 }
 
+std::unique_ptr<io::Source> InputOptions::open() const {
+  auto source = open_file(in, channel);
+  if (channel && !source->info().is_sound) {
+    throw UsageError(source->name() + ": --channel is for sounds");
+  }
+  return source;
+}
+
 std::unique_ptr<io::Source> InputOptions::open_file(const std::string& path,
                                                     std::optional<unsigned> of_channel) const {
   io::SourceOptions options{.raw_type = std::nullopt, .channel = of_channel};

@@ -20,8 +20,10 @@ struct InputOptions {
   bool writes_sound = false;  ///< .wav is among the outputs' formats
 
   void declare(CLI::App& app, const std::string& formats_out);
-  /// @throws UsageError  a --format or --precision that is not known; io::DataError
-  [[nodiscard]] std::unique_ptr<io::Source> open() const { return open_file(in, channel); }
+  /// For messages.
+  [[nodiscard]] std::string name() const { return in == "-" ? "standard input" : in; }
+  /// @throws UsageError  a --format that is not known, a --channel of what has none; io::DataError
+  [[nodiscard]] std::unique_ptr<io::Source> open() const;
   /// The same of another file, or of another channel.
   [[nodiscard]] std::unique_ptr<io::Source> open_file(const std::string& path,
                                                       std::optional<unsigned> of_channel) const;

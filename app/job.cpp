@@ -2,13 +2,19 @@
 #include "app/job.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -16,6 +22,7 @@
 #include "app/io/atomic_file.hpp"
 #include "app/io/errors.hpp"
 #include "app/stop_request.hpp"
+#include "app/tell.hpp"
 #include "comm/predict/pure/arrival_trace.hpp"
 #include "comm/transport/self_transport.hpp"
 #include "comm/transport/transport.hpp"
@@ -33,6 +40,27 @@ std::uint64_t fingerprint(const std::string& text) {  // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
   return hash;
 }
+
+/// Our variables in the environment, in order, but for those in which ranks may differ.
+std::string shared_environment() {
+  constexpr std::array<std::string_view, 5> kOwn = {
+      "PAPFFT_THREADS=", "PAPFFT_WAIT=", "PAPFFT_NAP_US=", "PAPFFT_PROGRESS=", "PAPFFT_TUNING="};
+  std::vector<std::string> found;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const bool is_own =
+        std::ranges::any_of(kOwn, [&](std::string_view own) { return text.starts_with(own); });
+    if (text.starts_with("PAPFFT_") && !is_own) found.emplace_back(text);
+  }
+  std::ranges::sort(found);
+  return fmt::format("{}", fmt::join(found, "\n"));
+}
+
+/// What must be the same on all ranks.
+struct Start {
+  std::uint64_t command_line = 0;
+  std::uint64_t environment = 0;
+};
 
 }  // namespace
 
@@ -78,15 +106,20 @@ Job::Job(const comm::Options& options) {
 
 Job::~Job() = default;
 
-void Job::check_command_line(const std::string& command_line) {
-  const std::uint64_t mine = fingerprint(command_line);
-  std::vector<std::uint64_t> all(is_root() ? static_cast<std::size_t>(size()) : 0);
-  comm_->gather<std::uint64_t>(std::span(&mine, 1), all, 0, "lin");
+void Job::check_start(const std::string& command_line) {
+  const Start mine{fingerprint(command_line), fingerprint(shared_environment())};
+  std::vector<Start> all(is_root() ? static_cast<std::size_t>(size()) : 0);
+  comm_->gather<Start>(std::span(&mine, 1), all, 0, "lin");
   at_root([&] {
-    const auto other = std::ranges::find_if(all, [&](std::uint64_t h) { return h != mine; });
-    if (other != all.end()) {
-      throw UsageError(
-          fmt::format("rank {} was started with other arguments than rank 0", other - all.begin()));
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      if (all[r].command_line != mine.command_line)
+        throw UsageError(fmt::format("rank {} was started with other arguments than rank 0", r));
+      if (all[r].environment != mine.environment) {
+        throw UsageError(
+            fmt::format("rank {} has other variables PAPFFT_... in its environment than rank 0; what would "
+                        "work: options instead, or mpirun -x NAME for each",
+                        r));
+      }
     }
   });
 }
@@ -132,7 +165,7 @@ void Job::on_every_rank(const std::function<void()>& work) {
 int run_job(const comm::Options& options, const std::string& bcast, const std::function<void(Job&)>& body) {
   Job job(options);
   try {
-    job.check_command_line(command_line());
+    job.check_start(command_line());
     job.bcast_algorithm = bcast;  // only now is it known to be the same everywhere
     body(job);
   } catch (const Quit& quit) {
@@ -143,7 +176,7 @@ int run_job(const comm::Options& options, const std::string& bcast, const std::f
 }
 
 int report_exception(const std::exception_ptr& error) {
-  const auto say = [](const std::string& what) { fmt::print(stderr, "papfft: {}\n", what); };
+  const auto say = [](const std::string& what) { tell("papfft: {}\n", what); };
   try {
     std::rethrow_exception(error);
   } catch (const Quit& quit) {
@@ -177,6 +210,16 @@ int report_exception(const std::exception_ptr& error) {
   } catch (const std::bad_alloc&) {
     say(fmt::format("rank {}: out of memory", launched_rank()));
     return kInternal;
+  } catch (const std::length_error&) {  // a vector longer than any memory
+    say(fmt::format("rank {}: out of memory", launched_rank()));
+    return kInternal;
+  } catch (const std::system_error& e) {
+    if (std::ferror(stdout) == 0) {
+      say(fmt::format("rank {}: {}", launched_rank(), e.what()));
+      return kInternal;
+    }
+    say(io::OutputError("standard output", io::errno_text(e.code().value())).what());
+    return kCannotWrite;
   } catch (const std::exception& e) {
     say(fmt::format("rank {}: internal error: {}", launched_rank(), e.what()));
     return kInternal;

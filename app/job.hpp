@@ -54,8 +54,9 @@ class Job {
   /// @throws Quit on every rank, if `work` threw on any; the lowest of these has then printed its one line.
   void on_every_rank(const std::function<void()>& work);
 
-  /// Collective. @throws Quit on every rank, if `command_line` is not the same on all.
-  void check_command_line(const std::string& command_line);
+  /// Collective. @throws Quit on every rank, if `command_line` or a variable PAPFFT_... that matters to all (as the name of an
+  /// algorithm does) is not the same on all
+  void check_start(const std::string& command_line);
 
   /// The root's value on every rank; trivially copyable types.
   template <typename Value>
@@ -76,7 +77,7 @@ class Job {
   StopRequest* stop_ = nullptr;
 };
 
-/// Starts the ranks, checks that all have the same command line, and runs `body` on each.
+/// Starts the ranks, checks that all have been started alike, and runs `body` on each.
 /// @param bcast  algorithm of the job's own small broadcasts
 /// @return the exit code
 [[nodiscard]] int run_job(const comm::Options& options, const std::string& bcast,

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "app/io/recording_file.hpp"
+#include "app/number_checks.hpp"
 #include "comm/exec/wait.hpp"
 #include "comm/select/select.hpp"
 
@@ -26,6 +27,7 @@ comm::ArrivalPattern parse_arrivals(const std::string& spec, std::uint64_t seed)
 CLI::Option* add_edge_option(CLI::App& app, double& edge) {
   return app.add_option("--edge", edge, "share of the computation after which a rank tells how far it is")
       ->check(CLI::Range(0.01, 1.0))
+      ->check(finite_number())
       ->capture_default_str();
 }
 
@@ -91,6 +93,7 @@ void JobOptions::declare_common(CLI::App& app) {
                  "seconds without progress after which the job is ended; 0: never")
       ->envname("PAPFFT_STUCK_AFTER")
       ->check(CLI::Range(0.0, 1e6))
+      ->check(finite_number())
       ->capture_default_str()
       ->group(kGroup);
   app.add_option("--progress", progress, "show progress on stderr: auto (on a terminal), always or never")

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "app/tell.hpp"
+
 namespace papfft::app {
 
 namespace {
@@ -37,10 +39,10 @@ void Progress::show(std::size_t done, std::size_t total) {
   if (in_place_) {
     constexpr std::size_t kWidth = 30;
     const std::size_t full = done * kWidth / total;
-    fmt::print(stderr, "\r{} [{:#<{}}{:.<{}}] {:3} %  {}/{}", what_, "", full, "", kWidth - full,
-               done * 100 / total, done, total);
+    tell("\r{} [{:#<{}}{:.<{}}] {:3} %  {}/{}", what_, "", full, "", kWidth - full, done * 100 / total, done,
+         total);
   } else {
-    fmt::print(stderr, "{}  {}/{}  {} %\n", what_, done, total, done * 100 / total);
+    tell("{}  {}/{}  {} %\n", what_, done, total, done * 100 / total);
   }
   std::fflush(stderr);
   open_ = in_place_;

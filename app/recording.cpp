@@ -12,6 +12,7 @@
 #include "app/command.hpp"
 #include "app/io/recording_file.hpp"
 #include "app/stop_request.hpp"
+#include "app/tell.hpp"
 #include "app/timeline.hpp"
 #include "app/version.hpp"
 #include "comm/predict/pure/arrival_trace.hpp"
@@ -52,8 +53,8 @@ nlohmann::ordered_json json(const ArrivalRecording& recording, const nlohmann::o
 
 void write(const std::string& path, const ArrivalRecording& recording, Job& job) {
   if (recording.dropped > 0) {
-    fmt::print(stderr, "papfft: note: {} calls are not in {}: it holds at most {}\n", recording.dropped, path,
-               comm::Recorder::kMostCalls);
+    tell("papfft: note: {} calls are not in {}: it holds at most {}\n", recording.dropped, path,
+         comm::Recorder::kMostCalls);
   }
   const nlohmann::ordered_json machine = machine_json(job);
   const bool as_json = path.ends_with(".json");
@@ -78,8 +79,7 @@ void write_timeline_of(Job& job, const comm::Recorder& recorder, const std::stri
   job.at_root([&] {
     const std::uint64_t dropped = timeline.calls.dropped + timeline.dropped_events;
     if (dropped > 0) {
-      fmt::print(stderr, "papfft: note: {} events are not in {}: it holds at most {}\n", dropped, path,
-                 kMostEvents);
+      tell("papfft: note: {} events are not in {}: it holds at most {}\n", dropped, path, kMostEvents);
     }
     write_timeline(path, timeline, names,
                    {{"papfft", kVersion},

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "app/io/atomic_file.hpp"
+#include "app/tell.hpp"
 #include "app/version.hpp"
 
 namespace papfft::app {
@@ -38,40 +40,55 @@ std::optional<double> RunReport::break_even_bytes_per_s() const {
   return static_cast<double>(bytes_out + bytes_back) / saved_s;
 }
 
-void RunReport::deliver(const JobOptions& options) const {
-  if (options.stats && !options.quiet) print();
+void RunReport::deliver(const JobOptions& options, const std::vector<std::string>& outputs) const {
+  if (options.stats && !options.quiet) {
+    const bool is_taken =
+        io::is_standard_output(options.json) || std::ranges::any_of(outputs, io::is_standard_output);
+    if (is_taken) {
+      tell("{}", text());
+    } else {
+      fmt::print("{}", text());
+    }
+  }
   if (!options.json.empty()) write_json(options.json);
 }
 
-void RunReport::print() const {
-  fmt::print("{}\n", summary);
-  for (const auto& [name, seconds] : phases_s) fmt::print("  {:<9}{:>12}\n", name, time_text(seconds));
+std::string RunReport::text() const {
+  std::string lines;
+  const auto out = std::back_inserter(lines);
+  fmt::format_to(out, "{}\n", summary);
+  for (const auto& [name, seconds] : phases_s)
+    fmt::format_to(out, "  {:<9}{:>12}\n", name, time_text(seconds));
   if (ranks > 1) {
-    fmt::print("  moved {} to the ranks, {} back\n", bytes_text(static_cast<double>(bytes_out)),
-               bytes_text(static_cast<double>(bytes_back)));
+    fmt::format_to(out, "  moved {} to the ranks, {} back\n", bytes_text(static_cast<double>(bytes_out)),
+                   bytes_text(static_cast<double>(bytes_back)));
   }
   if (arrivals) {
-    fmt::print("  of {} scatters and gathers {} were planned by predicted arrivals, {} begun early\n",
-               arrivals->calls, arrivals->planned, arrivals->begun_early);
+    fmt::format_to(out,
+                   "  of {} scatters and gathers {} were planned by predicted arrivals, {} begun early\n",
+                   arrivals->calls, arrivals->planned, arrivals->begun_early);
     if (arrivals->prediction_error_ms) {
-      fmt::print("  predicted arrivals were off by {} on average\n",
-                 time_text(*arrivals->prediction_error_ms * 1e-3));
+      fmt::format_to(out, "  predicted arrivals were off by {} on average\n",
+                     time_text(*arrivals->prediction_error_ms * 1e-3));
     }
     if (arrivals->has_thread) {
-      fmt::print("  the background threads took {:.1f} % of a core at most\n", arrivals->thread_share * 100);
+      fmt::format_to(out, "  the background threads took {:.1f} % of a core at most\n",
+                     arrivals->thread_share * 100);
     } else {
-      fmt::print("  no background threads: MPI does not allow them\n");
+      fmt::format_to(out, "  no background threads: MPI does not allow them\n");
     }
   }
   if (single_process_s > 0 && ranks > 1) {
-    fmt::print("  one process computes the same in {}; these ranks need {} beside moving data\n",
-               time_text(single_process_s), time_text(shared_work_s));
+    fmt::format_to(out, "  one process computes the same in {}; these ranks need {} beside moving data\n",
+                   time_text(single_process_s), time_text(shared_work_s));
     if (const auto speed = break_even_bytes_per_s()) {
-      fmt::print("  sharing pays on links faster than {}/s\n", bytes_text(*speed));
+      fmt::format_to(out, "  sharing pays on links faster than {}/s\n", bytes_text(*speed));
     } else {
-      fmt::print("  sharing cannot pay here, however fast the link: one process is the better choice\n");
+      fmt::format_to(out,
+                     "  sharing cannot pay here, however fast the link: one process is the better choice\n");
     }
   }
+  return lines;
 }
 
 void RunReport::write_json(const std::string& path) const {

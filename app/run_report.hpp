@@ -43,10 +43,11 @@ struct RunReport {
   /// Link speed above which sharing beats one process, by these measurements. Nothing: no link is fast enough.
   [[nodiscard]] std::optional<double> break_even_bytes_per_s() const;
   /// As the options want it: printed, written as JSON, both or nothing. @throws io::OutputError
-  void deliver(const JobOptions& options) const;
+  /// @param outputs  of the job; if one is standard output, this is printed on stderr
+  void deliver(const JobOptions& options, const std::vector<std::string>& outputs) const;
 
  private:
-  void print() const;
+  [[nodiscard]] std::string text() const;
   void write_json(const std::string& path) const;
 };
 

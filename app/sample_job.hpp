@@ -19,6 +19,7 @@
 #include "app/report/plot.hpp"
 #include "app/run_report.hpp"
 #include "app/stop_request.hpp"
+#include "app/tell.hpp"
 #include "fft/window.hpp"
 
 namespace papfft::app {
@@ -35,6 +36,12 @@ struct Samples {
 inline void check_before_work(const InputOptions& input, const JobOptions& job, int ranks) {
   input.check_outputs();
   if (!job.json.empty()) io::check_writable(job.json);
+  std::vector<std::string> outputs = input.out;
+  outputs.insert(outputs.end(), job.record.begin(), job.record.end());
+  for (const std::string& path : {job.json, job.timeline}) {
+    if (!path.empty()) outputs.push_back(path);
+  }
+  io::require_distinct(outputs);
   (void)job.arrivals.pattern().delay_ns(0, 0, ranks, 0);
 }
 
@@ -57,7 +64,7 @@ template <typename Settings>
 }
 
 inline void say_non_finite(std::uint64_t count, const std::string& name) {
-  if (count > 0) fmt::print(stderr, "papfft: note: {} of the samples in {} are not finite\n", count, name);
+  if (count > 0) tell("papfft: note: {} of the samples in {} are not finite\n", count, name);
 }
 
 /// Reads everything, timed as "read"; says on stderr how many samples are not finite.

@@ -4,6 +4,7 @@
 
 #include "app/command.hpp"
 #include "app/exit_code.hpp"
+#include "app/tell.hpp"
 #include "comm/schedule/print.hpp"
 #include "comm/schedule/registry.hpp"
 #include "comm/schedule/verify.hpp"
@@ -40,7 +41,7 @@ int run_schedule(const ScheduleOptions& options) {
   if (options.text || (!options.json && !options.verify)) fmt::print("{}", comm::to_text(schedule));
   if (!options.verify) return kOk;
   if (const auto violation = comm::find_violation(schedule)) {
-    fmt::print(stderr, "papfft: {} {}: {}\n", options.operation, options.algorithm, *violation);
+    tell("papfft: {} {}: {}\n", options.operation, options.algorithm, *violation);
     return kInternal;
   }
   std::size_t ops = 0;

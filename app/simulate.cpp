@@ -17,6 +17,7 @@
 #include "app/bench_common.hpp"
 #include "app/command.hpp"
 #include "app/exit_code.hpp"
+#include "app/number_checks.hpp"
 #include "app/platform.hpp"
 #include "app/report/byte_count.hpp"
 #include "app/report/text_table.hpp"
@@ -705,7 +706,7 @@ void add_simulate(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "of the arrivals")->capture_default_str();
-  command->add_option("--root", options->root, "rank")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command->add_option("--root", options->root, "rank")->check(count_from_0())->capture_default_str();
   command->add_flag("--ordered", options->ordered, "for an operation that is not commutative");
   command->add_option("--alpha", options->alpha, "time of a message without data")->capture_default_str();
   command->add_option("--beta", options->beta_ns, "time to move a byte, in ns (to the ps)")

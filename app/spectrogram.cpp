@@ -16,9 +16,11 @@
 #include "app/arrivals.hpp"
 #include "app/command.hpp"
 #include "app/io/row_files.hpp"
+#include "app/number_checks.hpp"
 #include "app/row_reader.hpp"
 #include "app/sample_job.hpp"
 #include "app/stop_request.hpp"
+#include "app/tell.hpp"
 #include "comm/exec/farm.hpp"
 
 namespace papfft::app {
@@ -272,16 +274,16 @@ class SpectrogramJob {
     compute_phase_ = report_.phases_s.size() - 1;
     job_.at_root([&] {
       report_.non_finite = reader->non_finite();
-      say_non_finite(report_.non_finite, options_.io.in);
+      say_non_finite(report_.non_finite, options_.io.name());
       if (stopped) {
         stopped_ = stop.exit_code();
-        fmt::print(stderr, "papfft: stopped by {} {}\n", stop.name(),
-                   plan_.frames == 0 ? "before the first frame was done; there is no output"
-                                     : fmt::format("after {} frames; the output holds these", plan_.frames));
+        tell("papfft: stopped by {} {}\n", stop.name(),
+             plan_.frames == 0 ? "before the first frame was done; there is no output"
+                               : fmt::format("after {} frames; the output holds these", plan_.frames));
         if (plan_.frames == 0) return;
       } else if (plan_.frames == 0) {
         if (read_failure_) std::rethrow_exception(read_failure_);
-        throw io::DataError(options_.io.in,
+        throw io::DataError(options_.io.name(),
                             fmt::format("{} samples are shorter than a frame; what would work: --nperseg {}",
                                         plan_.samples, plan_.samples));
       }
@@ -341,7 +343,7 @@ class SpectrogramJob {
         for (const std::string& path : options_.io.out) write_as(path);
       });
     }
-    report_.deliver(options_.job);
+    report_.deliver(options_.job, options_.io.out);
   }
 
   void write_as(const std::string& path) {
@@ -417,13 +419,17 @@ void add_spectrogram(CLI::App& app, Action& action) {
       app.add_subcommand("spectrogram", "short-time spectra of a recording, as numbers or as a picture");
   options->io.declare(*command, "a picture .png/.svg, or .npy (frames x bins), .raw/.bin, .csv");
   command->add_option("--nperseg", options->nperseg, "samples per frame")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
-  command->add_option("--noverlap", options->noverlap,
-                      "samples that neighbouring frames share (default: nperseg/8)");
+  command
+      ->add_option("--noverlap", options->noverlap,
+                   "samples that neighbouring frames share (default: nperseg/8)")
+      ->check(count_from_0());
   command->add_option("--window", options->window, "boxcar, hann, hamming, blackman or tukey")
       ->capture_default_str();
-  command->add_option("--alpha", options->alpha, "tapered share of the tukey window")->capture_default_str();
+  command->add_option("--alpha", options->alpha, "tapered share of the tukey window")
+      ->check(finite_number())
+      ->capture_default_str();
   command->add_option("--scaling", options->scaling, "density (per Hz) or spectrum")
       ->check(CLI::IsMember({"density", "spectrum"}))
       ->capture_default_str();
@@ -436,7 +442,7 @@ void add_spectrogram(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"psd", "magnitude"}))
       ->capture_default_str();
   command->add_option("--rate", options->rate_hz, "sample rate in Hz, where the file does not tell")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_flag("--log-frequency", options->log_frequency,
                     "logarithmic frequency axis in pictures of real samples");
   options->job.declare(*command);

@@ -17,6 +17,7 @@
 
 #include "app/io/atomic_file.hpp"
 #include "app/job.hpp"
+#include "app/tell.hpp"
 #include "comm/transport/mpi_transport.hpp"
 
 namespace papfft::app {
@@ -224,8 +225,8 @@ void StopRequest::watch() {
 
 void StopRequest::end_at_once() const {
   const int rank = launched_rank();
-  fmt::print(stderr, "papfft: {}ended by {} with work left; no incomplete file is left behind\n",
-             rank == 0 ? "" : fmt::format("rank {}: ", rank), name());
+  tell("papfft: {}ended by {} with work left; no incomplete file is left behind\n",
+       rank == 0 ? "" : fmt::format("rank {}: ", rank), name());
   io::unlink_pending_temporaries();
   if (messages_ != nullptr) abort_job(exit_code());
   _exit(exit_code());

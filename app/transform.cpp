@@ -16,10 +16,12 @@
 #include "app/cores.hpp"
 #include "app/distributed_output.hpp"
 #include "app/io/row_files.hpp"
+#include "app/number_checks.hpp"
 #include "app/row_reader.hpp"
 #include "app/row_writer.hpp"
 #include "app/sample_job.hpp"
 #include "app/stop_request.hpp"
+#include "app/tell.hpp"
 #include "comm/select/select.hpp"
 #include "fft/farm_fft.hpp"
 #include "fft/parallel_fft.hpp"
@@ -60,6 +62,9 @@ bool can_overlap(comm::Operation operation, const std::string& name) {
 }
 
 constexpr std::uint64_t kUnknownRows = ~std::uint64_t{0};
+
+/// In all vectors of a job together; as bytes, too, this can still be counted.
+constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 58U;
 
 /// How long to wait for a pipe before looking for something else to do, such as to stop.
 constexpr auto kPatience = std::chrono::milliseconds(50);
@@ -222,7 +227,7 @@ class TransformJob {
       open_files(complex_files_);
     }
     if (done_ > 0 && !options_.job.quiet) {
-      fmt::print(stderr, "papfft: note: {} vectors are there already\n", done_);
+      tell("papfft: note: {} vectors are there already\n", done_);
     }
     if (plan_.real_in != 0) {
       real_rows_ = std::make_unique<RowReader<T>>(std::move(source), row_in(), given_);
@@ -236,6 +241,9 @@ class TransformJob {
     const std::uint64_t total = plan_.real_in != 0 ? in_.real.size() : in_.complex.size();
     std::uint64_t have = total / rows;
     const bool half = plan_.real_out != 0;
+    if (options_.length > kMostSamples / rows) {
+      throw UsageError(fmt::format("--length {}: more samples than any memory holds", options_.length));
+    }
     plan_.length = options_.length > 0 ? options_.length
                    : half              ? std::max<std::uint64_t>(1, 2 * (have - 1))
                                        : have;
@@ -247,6 +255,11 @@ class TransformJob {
       have = row_in();
     }
     plan_.rows = rows;
+    for (const std::string& path : options_.io.out) {
+      if (rows > 1 && io::is_picture(path)) {
+        throw io::OutputError(path, fmt::format("a picture shows one vector, and there are {}", rows));
+      }
+    }
     const std::uint64_t want = row_in();
     if (want == have) return;
     if (plan_.real_in != 0) {
@@ -498,7 +511,7 @@ class TransformJob {
                            .sample_rate_hz = plan_.rate_hz,
                            .everywhere = options_.everywhere});
       }
-      report_.deliver(options_.job);
+      report_.deliver(options_.job, options_.io.out);
     });
   }
 
@@ -694,14 +707,14 @@ class TransformJob {
       const std::string after = done_ == 0 ? "before the first vector was done"
                                            : fmt::format("after {}{} vectors", done_,
                                                          unknown ? "" : fmt::format(" of {}", plan_.rows));
-      fmt::print(stderr, "papfft: stopped by {} {}; {}\n", stop.name(), after,
-                 options_.resume ? "--resume goes on from there"
-                 : done_ == 0    ? "there is no output"
-                                 : "the output holds these");
+      tell("papfft: stopped by {} {}; {}\n", stop.name(), after,
+           options_.resume ? "--resume goes on from there"
+           : done_ == 0    ? "there is no output"
+                           : "the output holds these");
     } else if (read_failure_ && done_ > 0) {
-      fmt::print(stderr, "papfft: note: the input could not be read to its end; {}\n",
-                 options_.resume ? fmt::format("{} vectors are kept for --resume", done_)
-                                 : fmt::format("the output holds the {} vectors before", done_));
+      tell("papfft: note: the input could not be read to its end; {}\n",
+           options_.resume ? fmt::format("{} vectors are kept for --resume", done_)
+                           : fmt::format("the output holds the {} vectors before", done_));
     }
     plan_.rows = done_;
     if (plan_.row_by_row == 0) {
@@ -716,14 +729,14 @@ class TransformJob {
       report_.non_finite = complex_rows_->non_finite();
       left_over = complex_rows_->left_over().size();
     }
-    say_non_finite(report_.non_finite, options_.io.in);
+    say_non_finite(report_.non_finite, options_.io.name());
     if (left_over > 0 && stopped_ == kOk && !read_failure_) {
-      fmt::print(stderr, "papfft: note: the last {} samples of {} are no whole vector, and were left out\n",
-                 left_over, options_.io.in);
+      tell("papfft: note: the last {} samples of {} are no whole vector, and were left out\n", left_over,
+           options_.io.name());
     }
     if (done_ > 0 || stopped_ != kOk) return;
     if (read_failure_) std::rethrow_exception(read_failure_);
-    throw io::DataError(options_.io.in, "holds no whole vector");
+    throw io::DataError(options_.io.name(), "holds no whole vector");
   }
 
   template <typename Sample>
@@ -949,7 +962,7 @@ class TransformJob {
         }
       }
     });
-    report_.deliver(options_.job);
+    report_.deliver(options_.job, options_.io.out);
   }
 
   void write_rows() {
@@ -989,9 +1002,6 @@ class TransformJob {
 
   template <typename Sample>
   void draw(const std::string& path, std::span<const Sample> samples) {
-    if (plan_.rows > 1) {
-      throw io::OutputError(path, fmt::format("a picture shows one vector, and there are {}", plan_.rows));
-    }
     report::LinePlot plot;
     report::Series series{.x = axis(), .y = std::vector<double>(samples.size())};
     if (options_.inverse) {
@@ -1084,7 +1094,7 @@ void add_transform(CLI::App& app, Action& action) {
   command->add_flag("--full", options->full,
                     "all N bins of real samples, instead of the N/2+1 that determine them");
   command->add_option("--length", options->length, "cut or zero-pad each vector to N samples")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_flag("--batch", options->batch,
                     "the input is many vectors of --length N samples, one after another; with .npy and raw "
                     "outputs they are "

@@ -9,6 +9,7 @@
 #include "app/command.hpp"
 #include "app/exit_code.hpp"
 #include "app/io/errors.hpp"
+#include "app/number_checks.hpp"
 #include "app/report/text_table.hpp"
 #include "app/transform_sizes.hpp"
 #include "fft/engine.hpp"
@@ -99,9 +100,10 @@ void add_tune(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("--effort", options->effort_s, "seconds to measure each engine for, planning aside")
       ->check(CLI::Range(1e-6, 1e4))
+      ->check(finite_number())
       ->capture_default_str();
   command->add_option("--file", options->file, "remember it here (use it with PAPFFT_TUNING=FILE)");
-  command->add_flag("--quiet", options->quiet, "no table");
+  command->add_flag("-q,--quiet", options->quiet, "no table");
   command->footer(
       "Examples:\n"
       "  papfft tune\n"

@@ -8,6 +8,8 @@
 #include <chrono>
 #include <functional>
 
+#include "app/number_checks.hpp"
+#include "app/tell.hpp"
 #include "fft/order_free_sum.hpp"
 
 namespace papfft::app {
@@ -27,15 +29,16 @@ std::vector<fft::ChannelPair> all_pairs(std::size_t channels) {
 }  // namespace
 
 void WelchOptions::declare(CLI::App& app) {
-  app.add_option("--nperseg", nperseg, "samples per frame")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  app.add_option("--nperseg", nperseg, "samples per frame")->check(positive_number())->capture_default_str();
   app.add_option("--overlap,--noverlap", noverlap,
-                 "samples that neighbouring frames share (default: nperseg/2)");
+                 "samples that neighbouring frames share (default: nperseg/2)")
+      ->check(count_from_0());
   app.add_option("--nfft", nfft, "pad each frame with zeros to so many samples (default: nperseg)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   app.add_option("--window", window, "boxcar, hann, hamming, blackman or tukey")->capture_default_str();
-  app.add_option("--alpha", alpha, "tapered share of the tukey window")->capture_default_str();
+  app.add_option("--alpha", alpha, "tapered share of the tukey window")
+      ->check(finite_number())
+      ->capture_default_str();
   app.add_option("--scaling", scaling, "density (per Hz) or spectrum")
       ->check(CLI::IsMember({"density", "spectrum"}))
       ->capture_default_str();
@@ -44,7 +47,7 @@ void WelchOptions::declare(CLI::App& app) {
       ->check(CLI::IsMember({"constant", "linear", "none"}))
       ->capture_default_str();
   app.add_option("--rate", rate_hz, "sample rate in Hz, where the file does not tell")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   app.add_flag("--two-sided", two_sided,
                "all nfft bins of real samples, instead of those up to half the rate");
   app.add_option(
@@ -56,7 +59,7 @@ void WelchOptions::declare(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--frames-at-once", frames_at_once,
                  "frames that a rank holds at a time (default: as many as make 2^18 samples)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   app.add_flag("--log-frequency", log_frequency, "logarithmic frequency axis in pictures of real samples");
   job.declare(app);
 }
@@ -139,7 +142,7 @@ void WelchRun<T>::prepare() {
     if (plan_.frames == 0) refuse_short(*length);
     plan_.frames_at_once = std::min(plan_.frames_at_once, share(plan_.frames));
     if (!channels_.equally_long()) {
-      fmt::print(stderr, "papfft: note: {}: the shorter is padded with zeros\n", channels_.name());
+      tell("papfft: note: {}: the shorter is padded with zeros\n", channels_.name());
     }
   }
 }
@@ -216,18 +219,18 @@ template <typename T>
 void WelchRun<T>::say_if_cut_short() {
   job_.at_root([&] {
     if (read_failure_) {
-      fmt::print(stderr,
-                 "papfft: note: the input could not be read to its end; the output is the average of the {} "
-                 "frames before\n",
-                 frames_done_);
+      tell(
+          "papfft: note: the input could not be read to its end; the output is the average of the {} "
+          "frames before\n",
+          frames_done_);
       return;
     }
     if (!channels_.given_up() || (plan_.frames > 0 && frames_done_ == plan_.frames)) return;
     const StopRequest& stop = *job_.stop();
     stopped_ = stop.exit_code();
-    fmt::print(stderr, "papfft: stopped by {} {}\n", stop.name(),
-               frames_done_ == 0 ? "before the first frame was done; there is no output"
-                                 : fmt::format("after {} frames; the output is their average", frames_done_));
+    tell("papfft: stopped by {} {}\n", stop.name(),
+         frames_done_ == 0 ? "before the first frame was done; there is no output"
+                           : fmt::format("after {} frames; the output is their average", frames_done_));
     if (frames_done_ == 0) throw Quit{stopped_};
   });
 }
@@ -418,7 +421,7 @@ void WelchRun<T>::deliver(const std::function<void()>& describe,
   job_.at_root([&] {
     describe();
     timed(report_, "write", [&] { std::ranges::for_each(options_.io.out, write); });
-    report_.deliver(options_.job);
+    report_.deliver(options_.job, options_.io.out);
   });
 }
 

@@ -79,6 +79,15 @@ std::optional<PlanKind> parse_kind(const std::string& name) {
   return std::nullopt;
 }
 
+/// As far as it goes, if it has been cut off.
+bool begins_as_tuning(const std::filesystem::path& path) {
+  std::string head(std::string_view(kMagic).size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  return std::string_view(kMagic).starts_with(head);
+}
+
 /// "wisdom PRECISION BYTES", a newline and so many bytes.
 void write_wisdom(std::ostream& out, const char* precision, const std::string& wisdom) {
   out << "wisdom " << precision << ' ' << wisdom.size() << '\n' << wisdom << '\n';
@@ -105,8 +114,9 @@ std::optional<Tuning> Tuning::read(const std::filesystem::path& path) {
   std::error_code error;
   if (path.empty() || !std::filesystem::is_regular_file(path, error)) return std::nullopt;
   std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  return file ? parse(std::move(text)) : std::nullopt;
+  std::ostringstream text;
+  text << file.rdbuf();  // which, unlike an iterator, does not throw when the file cannot be read
+  return text ? parse(std::move(text).str()) : std::nullopt;
 }
 
 std::optional<Tuning> Tuning::parse(std::string text) {
@@ -172,6 +182,11 @@ std::string Tuning::text() const {
 void Tuning::write(const std::filesystem::path& path) const {
   const auto fail = [&](const std::string& why) { throw std::runtime_error(why); };
   std::error_code error;
+  // It is replaced by a new file: that must not happen to a device, nor to what somebody else has written.
+  if (std::filesystem::exists(path, error)) {
+    if (!std::filesystem::is_regular_file(path, error)) fail("is no regular file");
+    if (!begins_as_tuning(path)) fail("holds something else; what would work: another name");
+  }
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
   if (error) fail(error.message());
   // A name of its own for each writer, in the same folder, so that readers see one file or the other, but never a part.

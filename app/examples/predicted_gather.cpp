@@ -11,8 +11,7 @@ int main(int argc, char** argv) {
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   {
-    papfft::comm::MpiSession session(MPI_COMM_WORLD, papfft::comm::Options::from_environment(),
-                                     papfft::comm::SessionOptions{});
+    papfft::comm::MpiSession session(MPI_COMM_WORLD);
     const std::chrono::milliseconds half_of_the_work(1 + session.rank() % 3);
     std::vector<int> mine(1000);
     std::vector<int> whole(session.rank() == 0 ? mine.size() * static_cast<std::size_t>(session.size()) : 0);

@@ -91,7 +91,24 @@ void check_writable(const std::string& path) {
   }
 }
 
-AtomicFile::AtomicFile(const std::string& path, Temporary temporary) : path_(path) {
+bool is_standard_output(const std::string& path) { return descriptor_named(path) == STDOUT_FILENO; }
+
+void require_distinct(const std::vector<std::string>& paths) {
+  std::vector<std::string> before;
+  for (const std::string& path : paths) {
+    const auto status = status_of(path);
+    const bool is_file = !descriptor_named(path) && (!status || S_ISREG(status->st_mode));
+    if (!is_file && !is_standard_output(path)) continue;
+    const std::string where = is_file ? resolved(path).lexically_normal().string() : "-";
+    if (std::ranges::find(before, where) != before.end()) {
+      throw OutputError(path, "it is named as output twice");
+    }
+    before.push_back(where);
+  }
+}
+
+AtomicFile::AtomicFile(const std::string& path, Temporary temporary)
+    : path_(path == "-" ? "standard output" : path) {
   check_writable(path);
   const auto status = status_of(path);
   if (const auto fd = descriptor_named(path)) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/io/errors.hpp"
 #include "app/io/file_descriptor.hpp"
@@ -63,6 +64,13 @@ class AtomicFile {
 /// Says before long work whether AtomicFile(path) can be expected to succeed. @throws OutputError when the folder is missing
 /// or not writable, or `path` is a folder or a read-only file.
 void check_writable(const std::string& path);
+
+/// Whether what goes to `path` goes to this process's standard output.
+[[nodiscard]] bool is_standard_output(const std::string& path);
+
+/// Of the files of one job each must be another, or the last would replace those before; so must what goes to standard
+/// output be one thing. Other devices and pipes may take several. @throws OutputError
+void require_distinct(const std::vector<std::string>& paths);
 
 /// Removes the temporary files of every AtomicFile not yet committed. Async-signal-safe.
 void unlink_pending_temporaries() noexcept;

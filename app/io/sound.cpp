@@ -197,6 +197,7 @@ std::unique_ptr<Source> open_sound(std::unique_ptr<ByteInput> input, std::option
   }
   SignalInfo info;
   info.kind = format_name(sound.format);
+  info.is_sound = true;
   info.length = static_cast<std::uint64_t>(sound.frames);
   info.sample_rate_hz = sound.samplerate;
   info.channels = static_cast<std::uint64_t>(sound.channels);

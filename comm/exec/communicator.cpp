@@ -20,6 +20,12 @@ std::size_t whole_count(int count, const char* call) {
 
 bool in_place(const void* buffer) { return buffer == MPI_IN_PLACE; }
 
+/// Elsewhere than at the root.
+void refuse_in_place(const void* buffer, const char* call) {
+  if (in_place(buffer))
+    throw std::invalid_argument(std::string(call) + ": MPI_IN_PLACE is for the root alone");
+}
+
 /// A buffer whose memory is its packed bytes. @throws std::invalid_argument  the datatype has gaps
 template <typename Byte, typename Void>
 std::span<Byte> dense_bytes(Void* buffer, std::size_t count, MPI_Datatype type) {
@@ -118,6 +124,7 @@ void detail::mpi_scatter(Collectives& comm, const void* sendbuf, int sendcount, 
                          void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
                          std::string_view algorithm) {
   if (comm.rank() != root) {
+    refuse_in_place(recvbuf, "scatter");
     PackedBuffer recv(recvbuf, whole_count(recvcount, "scatter"), recvtype, false);
     comm.scatter_bytes({}, recv.bytes(), 1, root, algorithm);
     recv.unpack();
@@ -140,6 +147,7 @@ void detail::mpi_gather(Collectives& comm, const void* sendbuf, int sendcount, M
                         void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
                         std::string_view algorithm) {
   if (comm.rank() != root) {
+    refuse_in_place(sendbuf, "gather");
     PackedBuffer send(sendbuf, whole_count(sendcount, "gather"), sendtype, true);
     comm.gather_bytes(send.bytes(), {}, 1, root, algorithm);
     return;
@@ -166,7 +174,10 @@ PersistentCall detail::mpi_scatter_init(Session& session, const void* sendbuf, i
   const auto mine = [&] {
     return dense_bytes<std::byte>(recvbuf, whole_count(recvcount, "scatter"), recvtype);
   };
-  if (session.rank() != root) return init({}, mine());
+  if (session.rank() != root) {
+    refuse_in_place(recvbuf, "scatter");
+    return init({}, mine());
+  }
   const std::size_t count = whole_count(sendcount, "scatter");
   const auto ranks = static_cast<std::size_t>(session.size());
   const auto whole = dense_bytes<const std::byte>(sendbuf, count * ranks, sendtype);
@@ -186,7 +197,10 @@ PersistentCall detail::mpi_gather_init(Session& session, const void* sendbuf, in
   const auto mine = [&] {
     return dense_bytes<const std::byte>(sendbuf, whole_count(sendcount, "gather"), sendtype);
   };
-  if (session.rank() != root) return init(mine(), {});
+  if (session.rank() != root) {
+    refuse_in_place(sendbuf, "gather");
+    return init(mine(), {});
+  }
   const std::size_t count = whole_count(recvcount, "gather");
   const auto ranks = static_cast<std::size_t>(session.size());
   const auto whole = dense_bytes<std::byte>(recvbuf, count * ranks, recvtype);
@@ -206,9 +220,7 @@ void detail::mpi_reduce(Collectives& comm, const void* sendbuf, void* recvbuf, i
                         MPI_Op op, int root, std::string_view algorithm) {
   const std::size_t n = packed_bytes(type) == 0 ? 0 : whole_count(count, "reduce");
   const MpiReducer reducer(op, type);
-  if (in_place(sendbuf) && comm.rank() != root) {
-    throw std::invalid_argument("reduce: MPI_IN_PLACE is for the root alone");
-  }
+  if (comm.rank() != root) refuse_in_place(sendbuf, "reduce");
   ReductionData data("reduce", reducer);
   const bool is_root = comm.rank() == root;
   const auto input = data.input(in_place(sendbuf) ? recvbuf : sendbuf, n);
@@ -287,8 +299,9 @@ void detail::mpi_reduce_scatter(Collectives& comm, const void* sendbuf, void* re
   const MpiReducer reducer(op, type);
   ReductionData data("reduce_scatter", reducer);
   const bool block = recvcounts.size() == 1 && comm.size() != 1;
-  const auto sizes = whole_counts(recvcounts.data(), static_cast<int>(recvcounts.size()),
-                                  reducer.element_bytes(), "reduce_scatter");
+  const auto sizes =
+      whole_counts(recvcounts.data(), static_cast<int>(recvcounts.size()),
+                   packed_bytes(type) == 0 ? 0 : reducer.element_bytes(), "reduce_scatter");
   const std::size_t mine = sizes[block ? 0 : static_cast<std::size_t>(comm.rank())] / reducer.element_bytes();
   const std::size_t all =
       block ? mine * static_cast<std::size_t>(comm.size())

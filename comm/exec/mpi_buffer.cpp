@@ -61,7 +61,7 @@ PackedBuffer::PackedBuffer(const void* buffer, std::size_t count, MPI_Datatype t
   }
   copy_.resize(count * size);
   bytes_ = copy_;
-  if (!pack) return;
+  if (!pack || copy_.empty()) return;  // MPI_Pack takes no room of 0 bytes
   in_runs(count, size, [&](std::size_t at, int run) {
     int position = 0;
     const auto room = static_cast<int>(static_cast<std::size_t>(run) * size);

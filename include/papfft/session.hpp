@@ -101,7 +101,8 @@ class PersistentCall {
 class Session : public Collectives {
  public:
   /// Collective: synchronises the clocks. @throws as Collectives
-  Session(Transport& transport, const Options& options, const SessionOptions& session);
+  explicit Session(Transport& transport, const Options& options = Options::from_environment(),
+                   const SessionOptions& session = {});
   /// Closes, if that has not been done and no exception is under way.
   ~Session() override;
   Session(Session&&) = delete;

@@ -147,6 +147,21 @@ class BadUsageTest(FaultsCase):
         self.transform_refused(USAGE, "--nonsense", "x.npy", "--nonsense")
         self.transform_refused(USAGE, "--length", "x.npy", "--length", -5)
         self.transform_refused(USAGE, "--threads", "x.npy", "--threads", "many")
+        self.transform_refused(USAGE, ("no option --lenght", "did you mean --length?", "papfft transform --help"), "x.npy",
+                               "--lenght", 100, ranks=(None,))
+        self.refused(USAGE, "no command 'transfrom' (did you mean transform?)", "transfrom", "x.npy", "-o", "out.npy",
+                     ranks=(None,))
+        self.refused(USAGE, "'fft' is one argument too many", "bench", "local", "fft", ranks=(None,))
+        self.transform_refused(USAGE, "'2^10' is no positive number", "x.npy", "--length", "2^10", ranks=(None,))
+        for command in ("transform", "psd"):
+            self.refused(USAGE, "--channel is for sounds", command, "x.npy", "-o", "out.npy", "--channel", 0, ranks=(None,))
+        for option in ("--stuck-after", "--edge"):
+            self.transform_refused(USAGE, option, "x.npy", option, "nan", ranks=(None,))
+
+    def test_lengths_beyond_any_memory(self):
+        self.save("rows.npy", np.zeros((4, 40)))
+        self.transform_refused(USAGE, "any memory", "rows.npy", "--length", 2**62, ranks=(None,))
+        self.transform_refused(70, "out of memory", "-", "--format", "cu8", "--batch", "--length", 2**60, ranks=(None,))
 
     def test_ranks_with_different_arguments(self):
         one = [PROGRAM, "transform", "x.npy", "-o", "out.npy"]
@@ -156,6 +171,18 @@ class BadUsageTest(FaultsCase):
                 self.assertEqual(complaints(result.stderr), ["papfft: rank 1 was started with other arguments than rank 0"])
                 self.assertEqual(result.returncode, USAGE)
                 self.assertEqual(self.files(), ["x.npy", "z.npy"])
+
+
+    def test_ranks_with_different_environments(self):
+        job = [PROGRAM, "transform", "x.npy", "-o", "out.npy"]
+        for ranks in ([*job, ":", "-n", "1", "env", "PAPFFT_GATHER=lin", *job],
+                      ["env", "PAPFFT_SCATTER=nonsense", *job, ":", "-n", "1", *job]):
+            result = run([MPIEXEC, "-n", "1", *ranks], cwd=self.folder)
+            said = complaints(result.stderr)
+            self.assertEqual((result.returncode, len(said)), (USAGE, 1), said)
+            self.assertIn("rank 1 has other variables PAPFFT_", said[0])
+        result = run([MPIEXEC, "-n", "1", "env", "PAPFFT_THREADS=2", *job, ":", "-n", "1", *job], cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
 
 
 class BadOutputTest(FaultsCase):
@@ -201,11 +228,61 @@ class BadOutputTest(FaultsCase):
         # mpirun needs larger files of its own, so only alone.
         self.output_refused("File too large", "out.npy", ranks=(None,), preexec_fn=limit)
 
+    def test_one_place_for_two_outputs(self):
+        self.output_refused("twice", "out.csv", "./out.csv", ranks=(None,))
+        self.refused(CANNOT_WRITE, "twice", "transform", "x.npy", "-o", "out.npy", "--json", "out.npy", ranks=(None,))
+        self.refused(CANNOT_WRITE, "twice", "bench", "local", "--json", "t", "--csv", "t", ranks=(None,))
+
+    def test_a_picture_of_many(self):
+        self.refused(CANNOT_WRITE, "one vector, and there are 30", "transform", "x.npy", "--batch", "--length", 1000, "-o", "o.npy",
+                     "-o", "o.png", ranks=(None,))
+
     def test_failure_keeps_the_older_result(self):
         self.path("out.npy").write_bytes(b"older")
         self.path("bad.npy").write_bytes(b"nothing")
         self.transform_refused(BAD_DATA, "bad.npy", "bad.npy")
         self.assertEqual(self.path("out.npy").read_bytes(), b"older")
+
+
+class StandardStreamsTest(ProgramTest):
+    """Closed, full, or taken by data."""
+
+    def setUp(self):
+        super().setUp()
+        self.samples = np.r_[np.nan, np.arange(599.0)]  # of which something is said on stderr
+        self.save("x.npy", self.samples)
+
+    def shell(self, text):
+        return run(["bash", "-c", text], {"PAPFFT": PROGRAM}, cwd=self.folder)
+
+    def test_closed_ones_are_no_files(self):
+        for closed in ("2>&-", "<&- >&- 2>&-"):
+            result = self.shell(f"$PAPFFT transform x.npy --stats -o out.csv {closed}")
+            self.assertEqual(result.returncode, CANNOT_WRITE if ">&- " in closed else 0, closed)
+            self.assertEqual(self.path("out.csv").read_bytes().count(b"\n"), 302, closed)
+        for arguments, code in (("-o - >&-", CANNOT_WRITE), ("-o out.csv", 0)):
+            self.assertEqual(self.shell(f"$PAPFFT transform x.npy {arguments} <&-").returncode, code, arguments)
+        self.assertEqual(self.shell("$PAPFFT transform - -o out.csv <&-").returncode, BAD_DATA)
+
+    def test_nobody_reads_what_is_said(self):
+        for arguments, code in (("transform x.npy -o out.npy", 0), ("transform missing -o out.npy", BAD_DATA), ("nonsense", USAGE)):
+            for lost in ("2>/dev/full", "2> >(true)"):
+                self.assertEqual(self.shell(f"$PAPFFT {arguments} {lost}").returncode, code, (arguments, lost))
+
+    def test_text_that_cannot_be_printed(self):
+        for arguments in ("algorithms", "--help", "transform x.npy -o out.npy --stats"):
+            result = self.shell(f"$PAPFFT {arguments} >/dev/full")
+            self.assertEqual(result.returncode, CANNOT_WRITE, arguments)
+            self.assertIn("papfft: cannot write standard output: No space left on device", complaints(result.stderr))
+        result = self.shell("$PAPFFT schedule --op gather --algorithm lin --ranks 4000 | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}")
+        self.assertEqual((result.returncode, complaints(result.stderr)),
+                         (CANNOT_WRITE, ["papfft: cannot write standard output: Broken pipe"]))
+
+    def test_statistics_beside_data(self):
+        result = self.shell("$PAPFFT transform x.npy --stats -o - >out.npy")
+        self.assertIn(b"write", result.stderr)
+        np.testing.assert_array_equal(np.load(self.path("out.npy")), np.fft.rfft(self.samples))
+        self.assertEqual(self.path("out.npy").stat().st_size, 128 + 16 * 301)
 
 
 class EndedInTheMiddleTest(ProgramTest):

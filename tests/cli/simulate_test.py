@@ -204,6 +204,12 @@ class PlatformTest(ProgramTest):
                     self.assertGreater(row["run_ns"]["mean"], 0)
 
     @unittest.skipUnless(HAS_SIMGRID, "built without SimGrid")
+    def test_sixteen_thousand_ranks(self):
+        row, = self.simulated("--op", "bcast", "--algorithms", "bnom", "--ranks", 16384, "--bytes", "1K", "--segments", 1, "--window", 1,
+                              "--platform", "crossbar-10gbps-16384.xml")["rows"]
+        self.assertAlmostEqual(row["run_ns"]["mean"], 14 * (4000 + 0.8 * 1024), delta=14)  # log2 P messages, each in turn
+
+    @unittest.skipUnless(HAS_SIMGRID, "built without SimGrid")
     def test_ranks_live_on_hosts_in_the_order_of_their_names(self):
         # h2 and h9 are near to each other, h10 is far: with two ranks the slow link is not used.
         self.path("near.xml").write_text('''<?xml version='1.0'?>

@@ -52,6 +52,23 @@ export PKG_CONFIG_PATH
 make -s -C make_way
 check_examples make_way
 
+echo "the READMEs' programs"
+for readme in README.md comm/README.md; do
+  sed -n '/^```cpp$/,/^```$/{/^```/!p}' "$source/$readme" >snippet
+  grep -q papfft::comm snippet || fail "$readme has no program"
+  {
+    grep '^#include' snippet
+    printf '#include <%s>\n' functional vector
+    echo 'extern std::vector<double> mine, whole, sum, all; extern std::vector<std::size_t> counts; extern double buffer[100];'
+    echo 'constexpr int iterations = 1; void first_half(); void second_half();'
+    echo 'void program() {'
+    grep -v '^#include' snippet
+    echo '}'
+  } >readme.cpp
+  # shellcheck disable=SC2046
+  mpicxx -std=c++20 -Wall -Werror -fsyntax-only $(pkg-config --cflags papfft-comm) readme.cpp || fail "the program in $readme"
+done
+
 if [[ $with_app != ON ]]; then exit 0; fi
 echo "the program"
 "$prefix/bin/papfft" --version

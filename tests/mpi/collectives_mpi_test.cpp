@@ -350,15 +350,22 @@ TEST_F(Mpi, ReduceKeepsTheOrderOrRefuses) {
   MPI_Op_free(&op);
 }
 
-TEST_F(Mpi, ReduceTakesTypesWithoutDataAndRefusesInPlaceElsewhere) {
+TEST_F(Mpi, ReductionsTakeTypesWithoutDataAndInPlaceIsForTheRoot) {
   Type nothing;
   MPI_Type_contiguous(0, MPI_INT, &nothing.t);
   MPI_Type_commit(&nothing.t);
   int value = 5;
   comm.reduce(&value, &value, 3, nothing.t, MPI_SUM, 0);
+  comm.bcast(&value, 3, nothing.t, 0);
+  comm.allgather(&value, 3, nothing.t, &value, 3, nothing.t);
+  comm.allreduce(&value, &value, 3, nothing.t, MPI_SUM);
+  const std::vector<int> counts(static_cast<std::size_t>(p), 2);
+  comm.reduce_scatter(&value, &value, counts.data(), nothing.t, MPI_SUM);
   EXPECT_EQ(value, 5);
   if (!is(0)) {
     EXPECT_THROW(comm.reduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_SUM, 0), std::invalid_argument);
+    EXPECT_THROW(comm.gather(MPI_IN_PLACE, 1, MPI_INT, &value, 1, MPI_INT, 0), std::invalid_argument);
+    EXPECT_THROW(comm.scatter(&value, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, 0), std::invalid_argument);
   }
   int sum = 0;
   const int one = 1;

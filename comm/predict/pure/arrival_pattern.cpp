@@ -154,7 +154,9 @@ ArrivalPattern ArrivalPattern::parse(std::string_view spec, std::uint64_t seed, 
   std::string_view argument = has_argument ? spec.substr(colon + 1) : std::string_view{};
   const auto* row = std::ranges::find(PatternTable::rows, name, &PatternTable::Row::name);
   if (row == PatternTable::rows.end()) {
-    fail("no arrival pattern " + quoted(name) + "; known are\n" + known_arrival_patterns());
+    std::string known;
+    for (const PatternTable::Row& r : PatternTable::rows) known += std::string(r.usage) + ", ";
+    fail("no arrival pattern " + quoted(name) + "; known are " + known + "with D such as 250us, 1.5ms or 2s");
   }
   if (has_argument == (row->argument == PatternTable::Argument::none)) {
     fail("arrival pattern " + quoted(spec) + ": expected " + std::string(row->usage));
@@ -170,6 +172,8 @@ ArrivalPattern ArrivalPattern::parse(std::string_view spec, std::uint64_t seed, 
       pattern.trace_ = std::make_shared<const ArrivalTrace>(read_trace(file));
     } catch (const TraceError& e) {
       throw TraceError("arrival pattern " + quoted(spec) + ": " + e.what());
+    } catch (const std::ios_base::failure&) {  // as of a folder
+      throw TraceError("arrival pattern " + quoted(spec) + ": cannot read " + quoted(argument));
     }
     return pattern;
   }

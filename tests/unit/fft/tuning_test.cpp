@@ -2,6 +2,7 @@
 #include "fft/tuning.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -108,6 +109,16 @@ TEST_F(TuningTest, ADamagedFileCountsAsNoneAndIsReplaced) {
   EXPECT_FALSE(Tuning::read(folder_.path() / "absent"));
   EXPECT_FALSE(Tuning::read(folder_.path()));
   EXPECT_FALSE(Tuning::read({}));
+}
+
+TEST_F(TuningTest, ReplacesNothingElse) {
+  const std::string other = folder_.file("other", "my measurements");
+  EXPECT_THROW(tuning_.write(other), std::runtime_error);
+  EXPECT_EQ(test::file_text(other), "my measurements");
+  const std::string pipe = (folder_.path() / "pipe").string();  // as a device
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THROW(tuning_.write(pipe), std::runtime_error);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
 TEST_F(TuningTest, SaysWhyItCannotBeWritten) {

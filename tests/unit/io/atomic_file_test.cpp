@@ -116,6 +116,23 @@ TEST(AtomicFile, FollowsASymbolicLink) {
   EXPECT_EQ(file_text(target), "new");
 }
 
+TEST(AtomicFile, TwoOutputsInOnePlaceAreFound) {
+  const ScratchFolder folder;
+  const std::string a = folder.file("a", "old");
+  std::filesystem::create_symlink("a", folder.file("link"));
+  const auto error = [](const std::vector<std::string>& paths) {
+    return error_of([&] { require_distinct(paths); });
+  };
+  for (const std::string& same : {a, folder.file("link"), (folder.path() / "." / "a").string()}) {
+    EXPECT_THAT(error({a, folder.file("b"), same}), HasSubstr("twice")) << same;
+  }
+  EXPECT_THAT(error({folder.file("new"), folder.file("new")}), HasSubstr("twice"));
+  EXPECT_THAT(error({"-", "/dev/stdout"}), HasSubstr("twice"));
+  EXPECT_EQ(error({a, folder.file("b"), "-", "/dev/null", "/dev/null", "/dev/stderr"}), "no error");
+  EXPECT_TRUE(is_standard_output("/proc/self/fd/1"));
+  EXPECT_FALSE(is_standard_output("1"));
+}
+
 TEST(AtomicFile, ARelativeNameStaysWhereItWas) {
   const ScratchFolder folder;
   const auto before = std::filesystem::current_path();

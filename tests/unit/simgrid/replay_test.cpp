@@ -92,6 +92,28 @@ TEST_P(Crossbar, TakesTheTimeOfOnePortLinks) {
   }
 }
 
+/// As many as possible with no more than some thousand messages, so that it takes a fraction of a second: 1000 in a tree, 250 in a
+/// circulant graph, 64 or 100 where each rank sends to each.
+int many_ranks(const Algorithm& algorithm) {
+  constexpr std::ptrdiff_t kMessages = 4000;
+  int ranks = 64;
+  for (const int next : {100, 250, 500, 1000}) {
+    const Case c{&algorithm, next};
+    const Schedule schedule = schedule_of(c, segments_of(algorithm), arrivals_of(c), 1);
+    std::ptrdiff_t messages = 0;
+    for (const Program& program : schedule.programs)
+      messages += std::ranges::count(program.ops(), OpKind::send, &Op::kind);
+    if (messages > kMessages) break;
+    ranks = next;
+  }
+  return ranks;
+}
+
+TEST_P(Crossbar, ManyRanksTakeTheTimeOfOnePortLinks) {
+  const Algorithm& algorithm = *GetParam();
+  expect_the_time_of_one_port_links({&algorithm, many_ranks(algorithm), true});
+}
+
 INSTANTIATE_TEST_SUITE_P(Registry, Crossbar, testing::ValuesIn(algorithms().begin(), algorithms().end()),
                          [](const auto& of) {
                            std::string name = std::string(to_string(of.param->operation)) + "_" +
