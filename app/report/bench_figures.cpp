@@ -552,8 +552,21 @@ class FigureMaker {
       chart.marks.push_back({r, predicted});
       chart.mark_name = "predicted arrival";
     }
-    chart.x.range = with_room(*std::ranges::max_element(std::span(calls.exit_s).subspan(first, ranks)));
+    const double last = *std::ranges::max_element(std::span(calls.exit_s).subspan(first, ranks));
+    chart.x.range = with_marks({0, last}, chart.marks);
     return chart;
+  }
+
+  /// So that marks can be seen that lie before or behind, but not so far that nothing else can.
+  static Range with_marks(const Range& span, const std::vector<Gantt::Mark>& marks) {
+    const double length = span.hi - span.lo;
+    Range wide = span;
+    for (const Gantt::Mark& mark : marks) {
+      if (mark.at < span.lo - length || mark.at > span.hi + length) continue;
+      wide = {std::min(wide.lo, mark.at), std::max(wide.hi, mark.at)};
+    }
+    const double room = 0.01 * (wide.hi - wide.lo);
+    return {wide.lo - room, wide.hi + 2 * room};
   }
 
   /// Efficiency and ratio to stock MPI, all patterns side by side.

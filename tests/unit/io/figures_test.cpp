@@ -152,6 +152,13 @@ TEST(Figures, OfARecordedJobAreLegible) {
   for (const Figure& figure : make_figures(group_runs(runs).front(), "1")) {
     EXPECT_THAT(faults(figure), IsEmpty());
     EXPECT_THAT(figure.note, HasSubstr("h, 1 core, M"));
+    if (const auto* gantt = std::get_if<Gantt>(&figure.plot)) {
+      for (const Gantt::Mark& mark :
+           gantt->marks) {  // one is before the first arrival, one behind the last exit
+        EXPECT_GT(mark.at, gantt->x.range->lo);
+        EXPECT_LT(mark.at, gantt->x.range->hi);
+      }
+    }
     names.push_back(figure.name.substr(figure.name.find_last_of("0123456789") + 2));
   }
   EXPECT_THAT(names, IsSupersetOf({"bars", "spreads", "arrivals", "prediction-errors", "call"}));
