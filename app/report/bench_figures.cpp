@@ -180,7 +180,7 @@ class FigureMaker {
     for (const auto& [name, before, unit] :
          std::initializer_list<std::tuple<const char*, const char*, const char*>>{
              {"host", "", ""},
-             {"cores", "", " cores"},
+             {"cores", "", ""},
              {"mpi", "", ""},
              {"platform", "", ""},
              {"alpha", "alpha ", ""},
@@ -188,7 +188,10 @@ class FigureMaker {
              {"gamma_ns_per_byte", "gamma ", " ns/B"},
              {"window", "window ", ""}}) {
       const auto found = run.settings.find(name);
-      if (found != run.settings.end()) text += (text.empty() ? "" : ", ") + (before + found->second + unit);
+      if (found == run.settings.end()) continue;
+      const std::string value =
+          std::string_view(name) == "cores" ? cores_text(found->second) : before + found->second + unit;
+      text += (text.empty() ? "" : ", ") + value;
     }
     if (run.settings.contains("seed"))
       text += (text.empty() ? "" : ", ") + std::string("seed ") + run.settings.at("seed");
@@ -549,8 +552,21 @@ class FigureMaker {
       chart.marks.push_back({r, predicted});
       chart.mark_name = "predicted arrival";
     }
-    chart.x.range = with_room(*std::ranges::max_element(std::span(calls.exit_s).subspan(first, ranks)));
+    const double last = *std::ranges::max_element(std::span(calls.exit_s).subspan(first, ranks));
+    chart.x.range = with_marks({0, last}, chart.marks);
     return chart;
+  }
+
+  /// So that marks can be seen that lie before or behind, but not so far that nothing else can.
+  static Range with_marks(const Range& span, const std::vector<Gantt::Mark>& marks) {
+    const double length = span.hi - span.lo;
+    Range wide = span;
+    for (const Gantt::Mark& mark : marks) {
+      if (mark.at < span.lo - length || mark.at > span.hi + length) continue;
+      wide = {std::min(wide.lo, mark.at), std::max(wide.hi, mark.at)};
+    }
+    const double room = 0.01 * (wide.hi - wide.lo);
+    return {wide.lo - room, wide.hi + 2 * room};
   }
 
   /// Efficiency and ratio to stock MPI, all patterns side by side.
@@ -733,8 +749,8 @@ std::string RunGroup::conditions() const {
   for (const char* name : {"host", "cores", "mpi", "kernel"}) {
     const auto found = run.settings.find(name);
     if (found == run.settings.end()) continue;
-    machine += fmt::format("{}{}{}", machine.empty() ? "" : ", ", found->second,
-                           std::string_view(name) == "cores" ? " cores" : "");
+    machine += (machine.empty() ? "" : ", ") +
+               (std::string_view(name) == "cores" ? cores_text(found->second) : found->second);
   }
   const auto on_host = run.settings.find("ranks_on_host");
   if (on_host != run.settings.end()) {

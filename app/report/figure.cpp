@@ -42,6 +42,8 @@ std::string size_text(std::int64_t bytes) {
   return prefixed ? fmt::format("{} {}iB", text.substr(0, text.size() - 1), text.back()) : text + " B";
 }
 
+std::string cores_text(const std::string& count) { return count + (count == "1" ? " core" : " cores"); }
+
 std::string time_text(double seconds) {
   static constexpr std::array<std::pair<double, const char*>, 4> kUnits = {
       {{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}}};

@@ -39,6 +39,8 @@ enum class Heading { in_picture, beside };
 
 /// 8388608 -> "8 MiB", 1000 -> "1000 B".
 [[nodiscard]] std::string size_text(std::int64_t bytes);
+/// "1" -> "1 core", "2" -> "2 cores".
+[[nodiscard]] std::string cores_text(const std::string& count);
 /// 0.0123 -> "12.3 ms".
 [[nodiscard]] std::string time_text(double seconds);
 

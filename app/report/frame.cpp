@@ -41,7 +41,7 @@ constexpr double kCategoryLongest = 13;
 
 /// The text, with its end cut off ("…") where it is wider than allowed.
 std::string shortened(std::string_view text, double size_px, bool bold, double max_px) {
-  const std::string whole = clean_text(text);
+  std::string whole = clean_text(text);
   if (text_width(whole, size_px, bold) <= max_px) return whole;
   std::vector<std::size_t> cuts;  // before each character
   for (std::size_t i = 0; i < whole.size(); ++i) {

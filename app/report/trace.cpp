@@ -12,6 +12,7 @@
 
 #include "app/io/errors.hpp"
 #include "app/report/canvas.hpp"
+#include "app/report/figure.hpp"
 
 namespace papfft::app::report {
 namespace {
@@ -52,11 +53,11 @@ std::string machine_text(const Json& about) {
 std::string machine_name(const Json& about) {
   std::string text;
   if (!about.contains("machine") || !about.at("machine").is_object()) return text;
-  for (const auto& [name, unit] :
-       {std::pair("host", ""), std::pair("cores", " cores"), std::pair("mpi", "")}) {
+  for (const char* name : {"host", "cores", "mpi"}) {
     if (!about.at("machine").contains(name)) continue;
-    const Json& value = about.at("machine").at(name);
-    text += (text.empty() ? "" : ", ") + (value.is_string() ? value.get<std::string>() : value.dump()) + unit;
+    const Json& json = about.at("machine").at(name);
+    const std::string value = json.is_string() ? json.get<std::string>() : json.dump();
+    text += (text.empty() ? "" : ", ") + (std::string_view(name) == "cores" ? cores_text(value) : value);
   }
   return clean_text(text.empty() ? text : text + ".");
 }

@@ -14,15 +14,18 @@
 #include <string>
 #include <vector>
 
+#include "app/io/recording_file.hpp"
 #include "app/report/bench_figures.hpp"
 #include "app/report/figure.hpp"
 #include "tests/support/repository.hpp"
+#include "tests/support/sample_recording.hpp"
 
 namespace papfft::app::report {
 namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
 
 /// A word or line as it stands in a picture.
 struct Text {
@@ -139,6 +142,26 @@ std::vector<std::filesystem::path> measurements() {
   }
   std::ranges::sort(files);
   return files;
+}
+
+TEST(Figures, OfARecordedJobAreLegible) {
+  Json document = Json::parse(io::to_json(test::sample_recording()).dump());
+  document["machine"] = {{"host", "h"}, {"cores", 1}, {"mpi", "M"}};
+  const std::vector<BenchRun> runs = {to_bench_run("r.json", document)};
+  std::vector<std::string> names;
+  for (const Figure& figure : make_figures(group_runs(runs).front(), "1")) {
+    EXPECT_THAT(faults(figure), IsEmpty());
+    EXPECT_THAT(figure.note, HasSubstr("h, 1 core, M"));
+    if (const auto* gantt = std::get_if<Gantt>(&figure.plot)) {
+      for (const Gantt::Mark& mark :
+           gantt->marks) {  // one is before the first arrival, one behind the last exit
+        EXPECT_GT(mark.at, gantt->x.range->lo);
+        EXPECT_LT(mark.at, gantt->x.range->hi);
+      }
+    }
+    names.push_back(figure.name.substr(figure.name.find_last_of("0123456789") + 2));
+  }
+  EXPECT_THAT(names, IsSupersetOf({"bars", "spreads", "arrivals", "prediction-errors", "call"}));
 }
 
 TEST(Figures, OfAllMeasurementsAreLegible) {
