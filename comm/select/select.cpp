@@ -2,6 +2,7 @@
 #include "comm/select/select.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <stdexcept>
 #include <string>
@@ -26,7 +27,7 @@ constexpr std::size_t kLongestSegmentBytes = kHandshakeBytes - 1024;
 constexpr int kMostSegments = 1024;  // a schedule's ops take memory and time, too
 constexpr int kMostAsked = 1 << 16;
 /// Where a plan has one send per round, more than what hides the latency lets later messages overtake earlier ones: the
-/// network shares a link among its messages, not in order.
+/// network shares a link among its messages, not in order. Even two share, see one_at_a_time.
 constexpr int kSendsInRounds = 2;
 // Predictions that are off by more rounds than these are worse than none (tests/unit/schedule/reduce_test.cpp).
 constexpr double kWorthRounds = 2;
@@ -51,6 +52,21 @@ int least(int most, Cost cost) {
 /// receives could go ahead of it, and what they get would be staged and combined in a step of its own.
 bool gains_early(Operation operation) {
   return operation != Operation::allreduce && operation != Operation::reduce_scatter;
+}
+
+/// Whether a plan in rounds had better have one message under way each way.
+///
+/// Two hide each other's latency L, but they share the link: the earlier, which others wait for, takes up to twice as long. One
+/// at a time costs L for each message that a rank sends, R in a row; two cost the time of the messages on the longest path
+/// once more. R and that path are S-1+q and q segments of a vector, and of a tree of blocks q messages and all the blocks.
+bool one_at_a_time(const Shape& shape, std::size_t bytes, const LinkModel& link) {
+  const auto q = static_cast<double>(std::bit_width(static_cast<unsigned>(std::max(1, shape.ranks) - 1)));
+  const bool blocks = moves_per_rank(shape.operation);
+  const double in_a_row = blocks ? q : shape.segments - 1 + q;
+  const double path_bytes =
+      static_cast<double>(bytes) * (blocks ? shape.ranks - 1 : q / std::max(1, shape.segments));
+  const double path_ns = message_ns(link, shape.operation, path_bytes) + (q - 1) * link.alpha_ns;
+  return in_a_row * link.latency_ns < path_ns;
 }
 
 /// @param from  where the number begins in a name such as "circulant/64"
@@ -180,7 +196,8 @@ int select_segments(const Algorithm& algorithm, int ranks, std::size_t bytes, co
                   }));
 }
 
-Window select_window(const Shape& shape, [[maybe_unused]] std::size_t bytes, const Options& options) {
+Window select_window(const Shape& shape, std::size_t bytes, const Options& options) {
+  if (shape.single_port && one_at_a_time(shape, bytes, options.link)) return {.sends = 1, .receives = 1};
   const int sends =
       shape.single_port ? std::min(options.sends_in_flight, kSendsInRounds) : options.sends_in_flight;
   return {.sends = std::max(1, sends), .receives = std::max(1, options.receives_in_flight)};

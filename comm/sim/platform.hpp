@@ -31,7 +31,8 @@ class Platform {
 
   [[nodiscard]] virtual int host_count() const = 0;
 
-  /// What a message between the first two hosts costs while nothing else moves. Gamma is 0.
+  /// What a message between the first two hosts costs while nothing else moves: alpha is all of its latency, and there is none
+  /// beside it. Gamma is 0.
   [[nodiscard]] virtual LinkModel link() const = 0;
 
   /// Runs a schedule as simulate() does, by the same rules for what a rank may post when, except that
