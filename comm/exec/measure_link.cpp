@@ -79,8 +79,8 @@ LinkModel Collectives::measure_link(const LinkProbe& probe) {
       if (slot_of.size() <= ticket) slot_of.resize(ticket + 1);
       slot_of[ticket] = slot;
     };
-    /// Time per message of a stream, so many at a time, from the go-ahead to the receiver's word that it has all.
-    const auto stream_ns = [&](std::size_t bytes, std::size_t under_way) {
+    /// Time per message of a stream, from the go-ahead to the receiver's word that it has all.
+    const auto stream_ns = [&](std::size_t bytes) {
       const auto signal = [&](bool out) {
         put(out, 0);
         wait_for_slots(slots);
@@ -88,23 +88,21 @@ LinkModel Collectives::measure_link(const LinkProbe& probe) {
       signal(!sends);
       const auto start = Clock::now();
       for (int i = 0; i < probe.messages; ++i) {
-        wait_for_slots(sends ? slots - under_way + 1 : 1);
+        wait_for_slots(1);
         put(sends, bytes);
       }
       wait_for_slots(slots);
       signal(!sends);
       return elapsed_ns(start) / probe.messages;
     };
-    std::array<double, 3> best = {1e300, 1e300, 1e300};
+    std::array<double, 2> best = {1e300, 1e300};
     for (int i = 0; i < kRepetitions; ++i) {
-      best[0] = std::min(best[0], stream_ns(probe.short_bytes, slots));
-      best[1] = std::min(best[1], stream_ns(probe.long_bytes, slots));
-      best[2] = std::min(best[2], stream_ns(probe.short_bytes, 1));
+      best[0] = std::min(best[0], stream_ns(probe.short_bytes));
+      best[1] = std::min(best[1], stream_ns(probe.long_bytes));
     }
     link.beta_ns_per_byte =
         std::max(1e-3, (best[1] - best[0]) / static_cast<double>(probe.long_bytes - probe.short_bytes));
     link.alpha_ns = std::max(100.0, best[0] - link.beta_ns_per_byte * static_cast<double>(probe.short_bytes));
-    link.latency_ns = std::max(0.0, best[2] - best[0]);
   }
   const auto bytes = std::as_writable_bytes(std::span(&link, 1));
   x.internal(Operation::bcast, bytes, bytes, sizeof(link), "bnom", probe.sender);

@@ -199,9 +199,9 @@ class Collectives {
   void reduce_scatter(std::span<const T> send, std::span<T> recv, std::span<const std::size_t> counts, Op op,
                       std::string_view algorithm = "auto");
 
-  /// Measures what messages cost between two ranks: three streams of short ones, three of short ones one at a time and three
-  /// of long ones, of which the fastest count, each message answered by its receiver. Collective; takes as long as the messages, with the defaults some tens
-  /// of milliseconds at 1 Gb/s. @return the same on all ranks; of a group of one, Options::link
+  /// Measures what messages cost between two ranks: three streams of short and three of long ones, of which the fastest
+  /// count, each message answered by its receiver. Collective; takes as long as the messages, with the defaults some tens
+  /// of milliseconds at 1 Gb/s. @return the same on all ranks, with the latency of Options::link; of a group of one, all of it
   /// @throws std::invalid_argument  no such ranks, or sizes that make no sense
   [[nodiscard]] LinkModel measure_link(const LinkProbe& probe = {});
   /// Numbers of segments, and of messages under way, are chosen by `link` from now on. Not a call among ranks, but must be the same on all.

@@ -27,7 +27,8 @@ struct LinkModel {
   double alpha_ns = 8000;
   double beta_ns_per_byte = 8;
   double gamma_ns_per_byte = 0.25;
-  /// How much longer a message takes if the next is sent only when it has ended: what hides behind others under way.
+  /// How much later a message goes if it waits for the end of the one before: what hides behind others under way. Not measured,
+  /// as it is less the network's than the ranks', who notice late what has come while they share cores or sleep.
   double latency_ns = 50000;
 };
 
