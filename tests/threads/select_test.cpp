@@ -123,13 +123,29 @@ TEST(SelectWindow, OfPlansInRoundsHidesTheLatencyOfEthernet) {
   }
 }
 
-TEST(SelectWindow, IsOneMessageEachWayWhereThereIsNoLatencyToHide) {
+// S = sqrt((q-1) beta m / alpha) makes R alpha about as much as the q segments take that two would delay, and no more.
+TEST(SelectWindow, IsOneMessageEachWayWhereAlphaIsTheLatency) {
+  for (const auto& [alpha_ns, beta] :
+       {std::pair{8000.0, 8.0}, std::pair{4000.0, 0.8}, std::pair{2000.0, 0.08}}) {
+    Options options = with_link(alpha_ns, beta);
+    options.link.latency_ns = alpha_ns;
+    for (const int ranks : {48, 256, 1000}) {
+      for (const std::size_t bytes : {std::size_t{1024}, std::size_t{65536}, std::size_t{1} << 19}) {
+        for (const auto& [operation, name] :
+             {std::pair{Operation::bcast, "circulant"}, std::pair{Operation::reduce, "circulant"},
+              std::pair{Operation::reduce, "papbi"}}) {
+          EXPECT_EQ(window_of(operation, name, ranks, bytes, options), (Window{1, 1}))
+              << to_string(operation) << ' ' << name << ", " << ranks << " ranks, " << bytes << " bytes";
+        }
+      }
+    }
+  }
+}
+
+TEST(SelectWindow, IsByWhatLatencyAndSharingCost) {
   Options options = with_link(8000, 8);
   options.link.latency_ns = 0;
-  const std::size_t bytes = 1 << 20;
-  EXPECT_EQ(window_of(Operation::reduce, "papbi", 256, bytes, options), (Window{1, 1}));
-  EXPECT_EQ(window_of(Operation::bcast, "circulant", 48, bytes, options), (Window{1, 1}));
-  EXPECT_EQ(window_of(Operation::allgather, "circulant", 48, bytes, options), (Window{8, 8}))
+  EXPECT_EQ(window_of(Operation::allgather, "circulant", 48, 1 << 20, options), (Window{8, 8}))
       << "it may have two messages in a round";
   // R L = (S-1+q) L against q (alpha + beta m / S), here with q = 8 and S = 100.
   const Shape shape{.operation = Operation::bcast, .ranks = 256, .segments = 100, .single_port = true};

@@ -440,7 +440,7 @@ class SimgridPlatform final : public Platform {
     return {.alpha_ns = latency_s * 1e9,
             .beta_ns_per_byte = 1e9 / bytes_per_s,
             .gamma_ns_per_byte = 0,
-            .latency_ns = 0};
+            .latency_ns = latency_s * 1e9};
   }
 
   /// The n-th send from a to b meets the n-th receive of b from a.
