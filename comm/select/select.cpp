@@ -54,19 +54,25 @@ bool gains_early(Operation operation) {
   return operation != Operation::allreduce && operation != Operation::reduce_scatter;
 }
 
+/// How often two messages under way each way make the longest path of a vector's segments longer, where links are shared fairly:
+/// a message shares that of its sender and that of its receiver (docs/measurements.md, "How many messages").
+constexpr double kSharingAtBothEnds = 3;
+
 /// Whether a plan in rounds had better have one message under way each way.
 ///
-/// Two hide each other's latency L, but they share the link: the earlier, which others wait for, takes up to twice as long. One
-/// at a time costs L for each message that a rank sends, R in a row; two cost the time of the messages on the longest path
-/// once more. R and that path are S-1+q and q segments of a vector, and of a tree of blocks q messages and all the blocks.
+/// One at a time, each message that a rank sends waits for the latency of the one before, or for its combining. Two hide that, but
+/// share the link, so that the earlier, which others wait for, takes longer. In rounds S-1+q segments follow each other, q of
+/// them on the longest path. In a tree of blocks these are q messages and all the blocks, of which the root sends the half that
+/// goes farthest no sooner than the rest.
 bool one_at_a_time(const Shape& shape, std::size_t bytes, const LinkModel& link) {
   const auto q = static_cast<double>(std::bit_width(static_cast<unsigned>(std::max(1, shape.ranks) - 1)));
-  const bool blocks = moves_per_rank(shape.operation);
-  const double in_a_row = blocks ? q : shape.segments - 1 + q;
-  const double path_bytes =
-      static_cast<double>(bytes) * (blocks ? shape.ranks - 1 : q / std::max(1, shape.segments));
-  const double path_ns = message_ns(link, shape.operation, path_bytes) + (q - 1) * link.alpha_ns;
-  return in_a_row * link.latency_ns < path_ns;
+  const auto m = static_cast<double>(bytes);
+  if (moves_per_rank(shape.operation))
+    return q * link.latency_ns < link.beta_ns_per_byte * m * (shape.ranks - 1);
+  const double segment = m / std::max(1, shape.segments);
+  const double combining_ns = is_reduction(shape.operation) ? link.gamma_ns_per_byte * segment : 0;
+  const double hidden_ns = (shape.segments - 1 + q) * (link.latency_ns + combining_ns);
+  return hidden_ns < kSharingAtBothEnds * q * link.beta_ns_per_byte * segment;
 }
 
 /// @param from  where the number begins in a name such as "circulant/64"

@@ -29,7 +29,7 @@ struct LinkModel {
   double gamma_ns_per_byte = 0.25;
   /// How much later a message goes if it waits for the end of the one before: what hides behind others under way. Not measured,
   /// as it is less the network's than the ranks', who notice late what has come while they share cores or sleep.
-  double latency_ns = 50000;
+  double latency_ns = 80000;
 };
 
 /// Settings of the collective layer. Each may also come from the environment, see Options::from_environment.
