@@ -740,9 +740,9 @@ class CollectiveBench {
                    figure(link_after_.beta_ns_per_byte));
       }
       const comm::LinkModel& model = session_.options().link;
-      fmt::print("segments chosen by alpha {} us, beta {} ns/byte, gamma {} ns/byte\n",
+      fmt::print("segments chosen by alpha {} us, beta {} ns/byte, gamma {} ns/byte; latency {} us\n",
                  figure(model.alpha_ns * 1e-3), figure(model.beta_ns_per_byte),
-                 figure(model.gamma_ns_per_byte));
+                 figure(model.gamma_ns_per_byte), figure(model.latency_ns * 1e-3));
       if (comm::moves_per_rank(settings_.operation)) {
         fmt::print(
             "bytes: all blocks together; {} block sizes, the mean being the asked size / {}, rounded down to "

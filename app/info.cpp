@@ -45,6 +45,7 @@ void print_layer_settings() {
   line("alpha, ns", fmt::format("{}", o.link.alpha_ns), from("PAPFFT_ALPHA_NS"));
   line("beta, ns per byte", fmt::format("{}", o.link.beta_ns_per_byte), from("PAPFFT_BETA_NS"));
   line("gamma, ns per byte", fmt::format("{}", o.link.gamma_ns_per_byte), from("PAPFFT_GAMMA_NS"));
+  line("latency, ns", fmt::format("{}", o.link.latency_ns), from("PAPFFT_LATENCY_NS"));
 }
 
 int run_info(const CLI::App& command, const JobOptions& options) {

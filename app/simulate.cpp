@@ -383,6 +383,7 @@ class Simulation {
     options.link = {.alpha_ns = ns_of(settings_.machine.alpha),
                     .beta_ns_per_byte = ns_of(settings_.machine.beta),
                     .gamma_ns_per_byte = ns_of(settings_.machine.gamma)};
+    if (settings_.platform) options.link.latency_ns = settings_.platform->link().latency_ns;
     return options;
   }
 

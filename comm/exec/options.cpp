@@ -78,6 +78,7 @@ Options Options::from_environment() {
   read_time("PAPFFT_ALPHA_NS", kSecondNs, o.link.alpha_ns);
   read_time("PAPFFT_BETA_NS", kSecondNs, o.link.beta_ns_per_byte);
   read_time("PAPFFT_GAMMA_NS", kSecondNs, o.link.gamma_ns_per_byte);
+  read_time("PAPFFT_LATENCY_NS", kSecondNs, o.link.latency_ns);
   return o;
 }
 

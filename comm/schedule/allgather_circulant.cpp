@@ -16,8 +16,9 @@ RankSchedule generate(const Request& request, Rank rank) {
   const Shape shape{.operation = request.operation, .ranks = request.ranks, .segments = request.segments};
   const Circulant graph(request.ranks);
   ProgramBuilder builder(shape.slots());
+  std::vector<int> received;
   for (int k = 0; k < graph.rounds(); ++k) {
-    add_allgather_round(builder, graph, rank, k, {.slots_per_block = request.segments});
+    received = add_allgather_round(builder, graph, rank, k, {.slots_per_block = request.segments}, received);
   }
   return {shape, rank, builder.take()};
 }

@@ -18,7 +18,8 @@ namespace {
 RankSchedule generate(const Request& request, Rank rank) {
   const int p = request.ranks;
   const int s = request.segments;
-  Shape shape{.operation = Operation::scatter, .ranks = p, .root = request.root, .segments = s};
+  Shape shape{
+      .operation = Operation::scatter, .ranks = p, .root = request.root, .segments = s, .single_port = true};
   for (int v = 0; v < p && request.root > 0; ++v) shape.holder.push_back((request.root + v) % p);
   const BinomialTree tree{p};
   const int position = (rank - request.root + p) % p;

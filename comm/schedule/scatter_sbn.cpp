@@ -19,7 +19,8 @@ RankSchedule generate(const Request& request, Rank rank) {
   Shape shape{.operation = Operation::scatter,
               .ranks = request.ranks,
               .root = request.root,
-              .segments = request.segments};
+              .segments = request.segments,
+              .single_port = true};
   JoiningPart part =
       joining_part(arrival_order(request.ranks, request.root, request.arrival_ns), request.segments, rank);
   shape.holder = std::move(part.holder);

@@ -13,6 +13,7 @@ namespace papfft::comm {
 struct Window {
   int sends = 1;
   int receives = 1;
+  friend bool operator==(const Window&, const Window&) = default;
 };
 
 /// Runs all programs symbolically: moves sets of contributors, never bytes.

@@ -2,6 +2,7 @@
 #include "comm/select/select.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <stdexcept>
 #include <string>
@@ -26,7 +27,7 @@ constexpr std::size_t kLongestSegmentBytes = kHandshakeBytes - 1024;
 constexpr int kMostSegments = 1024;  // a schedule's ops take memory and time, too
 constexpr int kMostAsked = 1 << 16;
 /// Where a plan has one send per round, more than what hides the latency lets later messages overtake earlier ones: the
-/// network shares a link among its messages, not in order.
+/// network shares a link among its messages, not in order. Even two share, see one_at_a_time.
 constexpr int kSendsInRounds = 2;
 // Predictions that are off by more rounds than these are worse than none (tests/unit/schedule/reduce_test.cpp).
 constexpr double kWorthRounds = 2;
@@ -51,6 +52,27 @@ int least(int most, Cost cost) {
 /// receives could go ahead of it, and what they get would be staged and combined in a step of its own.
 bool gains_early(Operation operation) {
   return operation != Operation::allreduce && operation != Operation::reduce_scatter;
+}
+
+/// How often two messages under way each way make the longest path of a vector's segments longer, where links are shared fairly:
+/// a message shares that of its sender and that of its receiver (docs/measurements.md, "How many messages").
+constexpr double kSharingAtBothEnds = 3;
+
+/// Whether a plan in rounds had better have one message under way each way.
+///
+/// One at a time, each message that a rank sends waits for the latency of the one before, or for its combining. Two hide that, but
+/// share the link, so that the earlier, which others wait for, takes longer. In rounds S-1+q segments follow each other, q of
+/// them on the longest path. In a tree of blocks these are q messages and all the blocks, of which the root sends the half that
+/// goes farthest no sooner than the rest.
+bool one_at_a_time(const Shape& shape, std::size_t bytes, const LinkModel& link) {
+  const auto q = static_cast<double>(std::bit_width(static_cast<unsigned>(std::max(1, shape.ranks) - 1)));
+  const auto m = static_cast<double>(bytes);
+  if (moves_per_rank(shape.operation))
+    return q * link.latency_ns < link.beta_ns_per_byte * m * (shape.ranks - 1);
+  const double segment = m / std::max(1, shape.segments);
+  const double combining_ns = is_reduction(shape.operation) ? link.gamma_ns_per_byte * segment : 0;
+  const double hidden_ns = (shape.segments - 1 + q) * (link.latency_ns + combining_ns);
+  return hidden_ns < kSharingAtBothEnds * q * link.beta_ns_per_byte * segment;
 }
 
 /// @param from  where the number begins in a name such as "circulant/64"
@@ -180,7 +202,8 @@ int select_segments(const Algorithm& algorithm, int ranks, std::size_t bytes, co
                   }));
 }
 
-Window select_window(const Shape& shape, [[maybe_unused]] std::size_t bytes, const Options& options) {
+Window select_window(const Shape& shape, std::size_t bytes, const Options& options) {
+  if (shape.single_port && one_at_a_time(shape, bytes, options.link)) return {.sends = 1, .receives = 1};
   const int sends =
       shape.single_port ? std::min(options.sends_in_flight, kSendsInRounds) : options.sends_in_flight;
   return {.sends = std::max(1, sends), .receives = std::max(1, options.receives_in_flight)};

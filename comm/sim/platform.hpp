@@ -31,7 +31,8 @@ class Platform {
 
   [[nodiscard]] virtual int host_count() const = 0;
 
-  /// What a message between the first two hosts costs while nothing else moves. Gamma is 0.
+  /// What a message between the first two hosts costs while nothing else moves. Alpha is its latency, all of which hides behind
+  /// other messages, so latency_ns is the same. Gamma is 0.
   [[nodiscard]] virtual LinkModel link() const = 0;
 
   /// Runs a schedule as simulate() does, by the same rules for what a rank may post when, except that

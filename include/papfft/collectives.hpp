@@ -201,10 +201,10 @@ class Collectives {
 
   /// Measures what messages cost between two ranks: three streams of short and three of long ones, of which the fastest
   /// count, each message answered by its receiver. Collective; takes as long as the messages, with the defaults some tens
-  /// of milliseconds at 1 Gb/s. @return the same on all ranks; of a group of one, Options::link
+  /// of milliseconds at 1 Gb/s. @return the same on all ranks, with the latency of Options::link; of a group of one, all of it
   /// @throws std::invalid_argument  no such ranks, or sizes that make no sense
   [[nodiscard]] LinkModel measure_link(const LinkProbe& probe = {});
-  /// Numbers of segments are chosen by `link` from now on. Not a call among ranks, but must be the same on all.
+  /// Numbers of segments, and of messages under way, are chosen by `link` from now on. Not a call among ranks, but must be the same on all.
   void use_link(const LinkModel& link);
 
   /// Any of them, untyped. What the others come down to.

@@ -288,6 +288,7 @@ TEST(MeasureLink, AgreesOnAllRanks) {
       EXPECT_EQ(link.alpha_ns, links[0].alpha_ns);
       EXPECT_EQ(link.beta_ns_per_byte, links[0].beta_ns_per_byte);
       EXPECT_EQ(link.gamma_ns_per_byte, links[0].gamma_ns_per_byte);
+      EXPECT_EQ(link.latency_ns, LinkModel{}.latency_ns) << "is left alone";
       EXPECT_GT(link.alpha_ns, 0);
       EXPECT_GT(link.beta_ns_per_byte, 0);
       EXPECT_GT(link.gamma_ns_per_byte, 0);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "comm/predict/pure/decision_board.hpp"
 
@@ -95,6 +96,82 @@ TEST(SelectSegments, CountsTheCombiningOfAReduction) {
   const int without = select_segments(bcast, 36, 1 << 20, options);
   const int with = select_segments(reduce, 36, 1 << 20, options);
   EXPECT_NEAR(with, 2 * without, 2) << "(beta + gamma) / beta = 4";
+}
+
+Window window_of(Operation operation, std::string_view name, int ranks, std::size_t bytes,
+                 const Options& options) {
+  const Algorithm& a = find_algorithm(operation, name);
+  const int segments = select_segments(a, ranks, bytes, options);
+  const Shape shape =
+      make_rank_schedule(a, {.operation = operation, .ranks = ranks, .segments = segments, .arrival_ns = {}},
+                         0)
+          .shape;
+  return select_window(shape, bytes, options);
+}
+
+// What is measured on 8 hosts with 1 Gb/s Ethernet (docs/measurements.md): there two are faster than one.
+TEST(SelectWindow, OfPlansInRoundsHidesTheLatencyOfEthernet) {
+  for (const int ranks : {3, 8, 16, 256}) {
+    for (const std::size_t bytes : {std::size_t{65536}, std::size_t{1} << 20, std::size_t{1} << 23}) {
+      for (const auto& [operation, name] :
+           {std::pair{Operation::bcast, "circulant"}, std::pair{Operation::reduce, "circulant"},
+            std::pair{Operation::reduce, "papbi"}, std::pair{Operation::reduce, "clv"}}) {
+        EXPECT_EQ(window_of(operation, name, ranks, bytes, Options{}), (Window{2, 8}))
+            << to_string(operation) << ' ' << name << ", " << ranks << " ranks, " << bytes << " bytes";
+      }
+    }
+  }
+}
+
+// As on SimGrid's links (docs/measurements.md): sharing costs more than latency and combining, unless these are what counts.
+TEST(SelectWindow, IsOneMessageEachWayWhereSharingCostsMore) {
+  struct Link {
+    double alpha_ns;
+    double beta;
+  };
+  const auto chosen = [](Link link, Operation operation, std::string_view name, std::size_t bytes) {
+    Options options = with_link(link.alpha_ns, link.beta);
+    options.link.latency_ns = link.alpha_ns;
+    options.link.gamma_ns_per_byte = LinkModel{}.gamma_ns_per_byte;
+    return window_of(operation, name, 256, bytes, options);
+  };
+  constexpr Link kGigabit{8000, 8};
+  constexpr Link k100Gigabit{2000, 0.08};
+  for (const std::size_t bytes : {std::size_t{16384}, std::size_t{1} << 19}) {
+    EXPECT_EQ(chosen(kGigabit, Operation::bcast, "circulant", bytes), (Window{1, 1}));
+    EXPECT_EQ(chosen(kGigabit, Operation::reduce, "circulant", bytes), (Window{1, 1}));
+    EXPECT_EQ(chosen(kGigabit, Operation::reduce, "papbi", bytes), (Window{1, 1}));
+    EXPECT_EQ(chosen(k100Gigabit, Operation::reduce, "papbi", bytes), (Window{2, 8})) << "gamma > beta";
+  }
+  EXPECT_EQ(chosen(k100Gigabit, Operation::bcast, "circulant", 1 << 19), (Window{1, 1}));
+  EXPECT_EQ(chosen(k100Gigabit, Operation::bcast, "circulant", 1024), (Window{2, 8})) << "all latency";
+}
+
+TEST(SelectWindow, IsByWhatLatencyAndSharingCost) {
+  Options options = with_link(8000, 8);
+  const Shape shape{.operation = Operation::bcast, .ranks = 256, .segments = 100, .single_port = true};
+  const double shared_ns = 3 * 8 * (8 * 1e6 / 100);  // q = 8 segments on the longest path, 107 in a row
+  options.link.latency_ns = shared_ns / 107 - 1;
+  EXPECT_EQ(select_window(shape, 1'000'000, options), (Window{1, 1}));
+  options.link.latency_ns = shared_ns / 107 + 1;
+  EXPECT_EQ(select_window(shape, 1'000'000, options), (Window{2, 8}));
+  options.link.latency_ns = 0;
+  EXPECT_EQ(window_of(Operation::allgather, "circulant", 48, 1 << 20, options), (Window{8, 8}))
+      << "it may have two messages in a round";
+}
+
+// A root that sends all its blocks at once hands over the first half, which has the longest way, no sooner than the last.
+TEST(SelectWindow, OfABinomialScatterIsByWhatTheBlocksTake) {
+  EXPECT_EQ(window_of(Operation::scatter, "bnom", 1024, 1024, Options{}), (Window{1, 1}));
+  EXPECT_EQ(window_of(Operation::scatter, "bnom", 1024, 1, Options{}), (Window{2, 8}));
+}
+
+TEST(SelectWindow, IsNoWiderThanAsked) {
+  Options options;
+  options.sends_in_flight = 1;
+  options.receives_in_flight = 3;
+  EXPECT_EQ(window_of(Operation::bcast, "circulant", 8, 1 << 20, options), (Window{1, 3}));
+  EXPECT_EQ(window_of(Operation::allgather, "ring", 8, 1 << 20, options), (Window{1, 3}));
 }
 
 TEST(SelectAlgorithm, NeverPicksOneThatCannotServeTheCall) {
@@ -206,6 +283,9 @@ TEST(LinkModel, ComesFromTheEnvironment) {
   }
   unsetenv("PAPFFT_ALPHA_NS");
   unsetenv("PAPFFT_BETA_NS");
+  ASSERT_EQ(setenv("PAPFFT_LATENCY_NS", "250.5", 1), 0);
+  EXPECT_EQ(Options::from_environment().link.latency_ns, 250.5);
+  unsetenv("PAPFFT_LATENCY_NS");
 }
 
 }  // namespace

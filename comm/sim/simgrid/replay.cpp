@@ -437,7 +437,10 @@ class SimgridPlatform final : public Platform {
     from->route_to(to, links, &latency_s);
     double bytes_per_s = std::numeric_limits<double>::infinity();
     for (const sg::Link* link : links) bytes_per_s = std::min(bytes_per_s, link->get_bandwidth());
-    return {.alpha_ns = latency_s * 1e9, .beta_ns_per_byte = 1e9 / bytes_per_s, .gamma_ns_per_byte = 0};
+    return {.alpha_ns = latency_s * 1e9,
+            .beta_ns_per_byte = 1e9 / bytes_per_s,
+            .gamma_ns_per_byte = 0,
+            .latency_ns = latency_s * 1e9};
   }
 
   /// The n-th send from a to b meets the n-th receive of b from a.

@@ -52,7 +52,9 @@ TEST(Reverse, OfTheBinomialScatterIsTheBinomialGather) {
   for (int p = 1; p <= 20; ++p) {
     const Schedule gather = make(Operation::gather, "bnom", p, 0, 2);
     const Schedule backwards = reverse(make(Operation::scatter, "bnom", p, 0, 2));
-    ASSERT_EQ(backwards.shape, gather.shape);
+    Shape in_rounds = gather.shape;
+    in_rounds.single_port = true;  // a gather takes blocks as they come
+    ASSERT_EQ(backwards.shape, in_rounds);
     ASSERT_EQ(backwards.programs, gather.programs) << "P=" << p;
   }
 }

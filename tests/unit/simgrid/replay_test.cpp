@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "comm/schedule/registry.hpp"
 #include "comm/schedule/transform.hpp"
@@ -154,6 +155,27 @@ TEST(Replay, MessagesThatShareALinkShareItsRate) {
       schedule, std::vector<std::int64_t>{0, 0, 1'000'000, 0, 1'000'000, 0}, apart, 0, {.window = {4, 4}});
   EXPECT_NEAR(run.exit_ns[1], 12'008'000, 1e4);
   EXPECT_NEAR(run.exit_ns[2], 16'008'000, 1e4);
+}
+
+// Where all ranks are in step, each round takes alpha and the time of what a port carries, in one message or two; a message of the
+// next round beside it would delay it, and with it all that follow.
+TEST(Replay, ExchangesOnTheCirculantGraphKeepTheirRoundsApart) {
+  constexpr int kRanks = 64;
+  constexpr int kRounds = 6;
+  constexpr std::int64_t kSlot = 20'000;
+  const double moved_ns = (kRanks - 1) * static_cast<double>(kBeta_ns * kSlot);
+  for (const auto& [operation, name, times] :
+       {std::tuple{Operation::allgather, "circulant", 1}, std::tuple{Operation::allgatherv, "circulant-q", 1},
+        std::tuple{Operation::reduce_scatter, "circulant", 1},
+        std::tuple{Operation::allreduce, "circulant", 2}}) {
+    const Schedule schedule = make_schedule(find_algorithm(operation, name),
+                                            {.operation = operation, .ranks = kRanks, .arrival_ns = {}});
+    const std::vector<std::int64_t> sizes = slot_sizes(schedule.shape, std::vector<std::int64_t>{kSlot});
+    const PlatformRun run =
+        crossbar().replay(schedule, sizes, std::vector<std::int64_t>(kRanks), 0, {.window = {8, 8}});
+    EXPECT_NEAR(run.run_ns, times * (kRounds * static_cast<double>(kAlpha_ns) + moved_ns), 1e3)
+        << to_string(operation) << ' ' << name;
+  }
 }
 
 TEST(Replay, WhatItCannotRun) {
