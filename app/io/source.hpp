@@ -23,7 +23,7 @@ struct SignalInfo {
   std::optional<std::uint64_t>
       length;  ///< samples per row; nothing: raw samples from a pipe, known at its end
   bool is_complex = false;
-  double sample_rate_hz = 0;   ///< 0: unknown
+  double sample_rate_hz = 0;  ///< 0: unknown
   bool is_sound = false;
   std::uint64_t channels = 1;  ///< as stored; what is read is one channel or the mean of all
   bool any_order = true;       ///< false: a pipe; the samples must be read once, in order

@@ -299,9 +299,8 @@ void detail::mpi_reduce_scatter(Collectives& comm, const void* sendbuf, void* re
   const MpiReducer reducer(op, type);
   ReductionData data("reduce_scatter", reducer);
   const bool block = recvcounts.size() == 1 && comm.size() != 1;
-  const auto sizes =
-      whole_counts(recvcounts.data(), static_cast<int>(recvcounts.size()),
-                   packed_bytes(type) == 0 ? 0 : reducer.element_bytes(), "reduce_scatter");
+  const auto sizes = whole_counts(recvcounts.data(), static_cast<int>(recvcounts.size()),
+                                  packed_bytes(type) == 0 ? 0 : reducer.element_bytes(), "reduce_scatter");
   const std::size_t mine = sizes[block ? 0 : static_cast<std::size_t>(comm.rank())] / reducer.element_bytes();
   const std::size_t all =
       block ? mine * static_cast<std::size_t>(comm.size())

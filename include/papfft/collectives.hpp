@@ -116,8 +116,8 @@ inline constexpr bool is_commutative = true;
 /// all ranks share a host and by how well their arrivals are predicted (comm/README.md has the rules), and "mpi" is the MPI
 /// library's own collective, where there is one. "auto" takes that, too, for short messages, unless the operation is no
 /// MPI_Op or Options::stuck_after is set, since nobody can watch it. A name of the registry with a `b` before it (bsls, bsbn,
-/// ...) means: what can run in the background before the caller comes shall; that needs a Session. A number behind it
-/// ("circulant/64") is that of the segments, instead of the best by Options::link.
+/// ...) means: what can run in the background before the caller comes shall; only a Session has somebody who does so, else it is the same
+/// as without. A number behind it ("circulant/64") is that of the segments, instead of the best by Options::link.
 ///
 /// Every call is collective: all ranks make the same calls in the same order with agreeing arguments. Buffers may
 /// be of any trivially copyable type and size, beyond 2 GiB too. One thread at a time.
