@@ -470,6 +470,7 @@ class CollectiveBench {
       session_.processing_end();
     }
     CallRecord record;
+    call_watch_.begins(algorithm);
     record.arrival_ns = session_.now_ns();
     if (stock) {
       if (!at_once) data.post(comm_.get(), request);
@@ -478,6 +479,7 @@ class CollectiveBench {
       data.call(session_, algorithm);
     }
     record.exit_ns = session_.now_ns();
+    call_watch_.ends();
 
     comm_
         .quiet_barrier();  // hosts of a virtual cluster share cores: checking takes time from ranks that still work
@@ -760,7 +762,8 @@ class CollectiveBench {
   Job& job_;
   const CollectiveOptions& options_;
   const Settings& settings_;
-  OwnComm comm_;
+  OwnComm comm_{job_.comm().options().stuck_after};
+  CallWatch call_watch_{job_.comm().options().stuck_after, job_.rank()};
   comm::MpiSession session_;
   comm::LinkModel link_;
   comm::LinkModel link_after_;

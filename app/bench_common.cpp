@@ -25,6 +25,7 @@ namespace {
 using comm::check_mpi;
 
 constexpr auto kBarrierNap = std::chrono::microseconds(100);
+constexpr auto kTimeToSpeak = std::chrono::milliseconds(500);  // and to end the job
 
 std::string library_name() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
@@ -36,7 +37,7 @@ std::string library_name() {
 
 }  // namespace
 
-OwnComm::OwnComm() {
+OwnComm::OwnComm(std::chrono::milliseconds stuck_after) : stuck_after_(stuck_after) {
   check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
   check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   MPI_Comm_rank(comm_, &rank_);
@@ -48,27 +49,90 @@ OwnComm::~OwnComm() {
     MPI_Comm_free(&comm_);  // collective: after a failure it might wait for ever
 }
 
+void OwnComm::wait_for(MPI_Request request, const char* what, bool naps) const {
+  using Clock = std::chrono::steady_clock;
+  // Lower ranks first, so that one speaks for all.
+  const auto limit = stuck_after_ + rank_ * kTimeToSpeak;
+  const auto begin = Clock::now();
+  for (int done = 0;;) {
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done != 0) return;
+    if (naps) std::this_thread::sleep_for(kBarrierNap);
+    if (stuck_after_.count() > 0 && Clock::now() - begin > limit) {
+      throw comm::StuckError(
+          fmt::format("no progress for {} ms: rank {} waits for others in {} of the benchmark's own",
+                      stuck_after_.count(), rank_, what),
+          true);
+    }
+  }
+}
+
 void OwnComm::double_barrier() const {
-  for (int i = 0; i < 2; ++i) check_mpi(MPI_Barrier(comm_), "MPI_Barrier");
+  for (int i = 0; i < 2; ++i) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (stuck_after_.count() == 0) {
+      check_mpi(MPI_Barrier(comm_), "MPI_Barrier");
+    } else {
+      check_mpi(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
+      wait_for(request, "a barrier", false);
+    }
+  }
 }
 
 void OwnComm::quiet_barrier() const {
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
-  for (int done = 0;;) {
-    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done != 0) return;
-    std::this_thread::sleep_for(kBarrierNap);
-  }
+  wait_for(request, "a barrier", true);
 }
 
 void OwnComm::gather(const void* mine, void* all, std::size_t bytes) const {
   if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw std::length_error("too many measurements at a time");
   }
-  check_mpi(
-      MPI_Gather(mine, static_cast<int>(bytes), MPI_BYTE, all, static_cast<int>(bytes), MPI_BYTE, 0, comm_),
-      "MPI_Gather");
+  const int count = static_cast<int>(bytes);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Igather(mine, count, MPI_BYTE, all, count, MPI_BYTE, 0, comm_, &request), "MPI_Igather");
+  wait_for(request, "a gather of results", true);
+}
+
+namespace {
+
+std::int64_t steady_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+}  // namespace
+
+CallWatch::CallWatch(std::chrono::milliseconds stuck_after, int rank)
+    : stuck_after_(stuck_after), rank_(rank) {
+  if (stuck_after.count() > 0) thread_ = std::thread([this] { watch(); });
+}
+
+CallWatch::~CallWatch() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void CallWatch::begins(const std::string& call) noexcept {
+  call_ = &call;
+  since_ns_ = steady_ns();
+}
+
+void CallWatch::watch() {
+  // Calls of our own say by themselves who waits for whom, and are given the time for that.
+  const auto limit = stuck_after_ + std::chrono::seconds(3) + rank_ * kTimeToSpeak;
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return stopping_; })) {
+    const std::int64_t since_ns = since_ns_;
+    if (since_ns == 0 || std::chrono::nanoseconds(steady_ns() - since_ns) < limit) continue;
+    fmt::print(stderr, "papfft: no progress for {} ms: rank {} is still in a call of {}\n",
+               stuck_after_.count(), rank_, *call_.load());
+    abort_job(kCommunication);
+    std::_Exit(kCommunication);
+  }
 }
 
 comm::LinkProbe rate_probe(int root) {

@@ -3,11 +3,15 @@
 #pragma once
 #include <mpi.h>
 
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -21,8 +25,9 @@ namespace papfft::app {
 /// A communicator of the benchmark's own: its messages do not disturb those that are measured.
 class OwnComm {
  public:
-  /// Collective over MPI_COMM_WORLD. @throws comm::TransportError
-  OwnComm();
+  /// Collective over MPI_COMM_WORLD. @param stuck_after  so long a rank waits for the others in what follows; 0: for ever
+  /// @throws comm::TransportError; and what follows, comm::StuckError
+  explicit OwnComm(std::chrono::milliseconds stuck_after);
   ~OwnComm();
   OwnComm(const OwnComm&) = delete;
   OwnComm& operator=(const OwnComm&) = delete;
@@ -47,10 +52,38 @@ class OwnComm {
 
  private:
   void gather(const void* mine, void* all, std::size_t bytes) const;
+  void wait_for(MPI_Request request, const char* what, bool naps) const;
 
+  std::chrono::milliseconds stuck_after_;
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
+};
+
+/// Ends the job if a call lasts too long: those of the MPI library itself cannot be looked into. By a thread of its own.
+class CallWatch {
+ public:
+  /// @param stuck_after  0: nothing is watched
+  CallWatch(std::chrono::milliseconds stuck_after, int rank);
+  ~CallWatch();
+  CallWatch(const CallWatch&) = delete;
+  CallWatch& operator=(const CallWatch&) = delete;
+
+  /// @param call  what it is, for the line on stderr; must outlive it
+  void begins(const std::string& call) noexcept;
+  void ends() noexcept { since_ns_ = 0; }
+
+ private:
+  void watch();
+
+  std::chrono::milliseconds stuck_after_;
+  int rank_;
+  std::atomic<const std::string*> call_ = nullptr;
+  std::atomic<std::int64_t> since_ns_ = 0;  // 0: none
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;
+  std::thread thread_;
 };
 
 /// Messages from another rank to the root, long enough for the rate of the link: by these bounds are computed.

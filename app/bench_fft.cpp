@@ -181,7 +181,7 @@ class FftBench {
       measure_alone();
       if (std::ranges::count(options_.engines, "fftw-measure") > 0) measure_fftw();
     });
-    const OwnComm comm;
+    const OwnComm comm(job_.comm().options().stuck_after);
     comm::MpiSession session(MPI_COMM_WORLD, options_.job.to_comm_options(), comm::SessionOptions{});
     link_ = session.measure_link(rate_probe(0));
     if (job_.recorder() != nullptr) {

@@ -172,7 +172,7 @@ class PredictorBench {
   Job& job_;
   const PredictorOptions& options_;
   comm::ArrivalPattern pattern_;
-  OwnComm comm_;
+  OwnComm comm_{job_.comm().options().stuck_after};
   std::vector<std::byte> block_;
   std::vector<std::byte> whole_;
   std::uint64_t steps_ = 0;

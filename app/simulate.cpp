@@ -712,9 +712,11 @@ void add_simulate(CLI::App& app, Action& action) {
   command->add_option("--alpha", options->alpha, "time of a message without data")->capture_default_str();
   command->add_option("--beta", options->beta_ns, "time to move a byte, in ns (to the ps)")
       ->check(CLI::Range(0.0, 1e6))
+      ->check(finite_number())
       ->capture_default_str();
   command->add_option("--gamma", options->gamma_ns, "time to combine a byte, in ns (to the ps)")
       ->check(CLI::Range(0.0, 1e6))
+      ->check(finite_number())
       ->capture_default_str();
   command
       ->add_option(

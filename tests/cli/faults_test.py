@@ -304,7 +304,7 @@ class EndedInTheMiddleTest(ProgramTest):
             _, stderr = job.communicate(timeout=30)
         except subprocess.TimeoutExpired:
             self.fail("the job hangs")
-        said = [line for line in complaints(stderr) if "transform  " not in line]
+        said = [line for line in complaints(stderr) if not re.search(r"  \d+/\d+  \d+ %", line)]
         return said, job.returncode
 
     def nothing_is_left(self, job, pids):
@@ -343,6 +343,18 @@ class EndedInTheMiddleTest(ProgramTest):
                 self.assertEqual(len(said), 1, said)
                 self.assertRegex(said[0], rf"rank \d+ waits for .*rank {rank}")
                 self.nothing_is_left(job, pids.values())
+
+    def test_stopped_rank_ends_a_benchmark(self):
+        job = self.start(command_line(["bench", "collective", "--op", "gather", "--algorithms", "lin", "--bytes", "64K", "--compute",
+                                       "1ms", "--iterations", 100000, "--progress", "always", "--stuck-after", 2], 3))
+        wait_until(lambda: b"bench collective" in job.stderr.readline())
+        pids = ranks_of(job.pid)
+        self.kill_at_end(pids.values())
+        os.kill(pids[1], signal.SIGSTOP)
+        said, code = self.end_of(job)
+        self.assertEqual(code, COMMUNICATION)
+        self.assertEqual(len(said), 1, said)
+        self.assertRegex(said[0], r"no progress for 2000 ms: rank \d (waits for|is still in a call of mpi)")
 
     def test_signals_leave_no_temporary(self):
         self.save("x.npy", np.random.default_rng(1).standard_normal(1500000))
