@@ -6,64 +6,26 @@
 
 #include <algorithm>
 #include <array>
-#include <exception>
 #include <utility>
 
+#include "app/io/sound_bytes.hpp"
 #include "app/io/source.hpp"
 
 namespace papfft::app::io {
 namespace {
 
-struct SoundCloser {
-  void operator()(SNDFILE* file) const { sf_close(file); }
-};
-
-// libsndfile's view of a ByteInput. Exceptions must not cross its C frames, so they wait here.
-class VirtualFile {
+class InputBytes final : public SoundBytes {
  public:
-  explicit VirtualFile(std::unique_ptr<ByteInput> input) : input_(std::move(input)) {}
-
+  explicit InputBytes(std::unique_ptr<ByteInput> input) : input_(std::move(input)) {}
   [[nodiscard]] ByteInput& input() { return *input_; }
-  void rethrow() {
-    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-  }
-
-  static SF_VIRTUAL_IO calls() {
-    return {.get_filelen = [](void* self) { return as_count(of(self).size()); },
-            .seek = [](sf_count_t offset, int whence, void* self) { return of(self).seek(offset, whence); },
-            .read = [](void* out, sf_count_t bytes, void* self) { return of(self).read(out, bytes); },
-            .write = [](const void*, sf_count_t, void*) -> sf_count_t { return 0; },
-            .tell = [](void* self) { return of(self).position_; }};
-  }
 
  private:
-  static VirtualFile& of(void* self) { return *static_cast<VirtualFile*>(self); }
-  static sf_count_t as_count(std::uint64_t bytes) { return static_cast<sf_count_t>(bytes); }
-  [[nodiscard]] std::uint64_t size() const { return *input_->size_bytes(); }
-
-  sf_count_t seek(sf_count_t offset, int whence) {
-    const sf_count_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? position_ : as_count(size());
-    sf_count_t target = 0;
-    if (__builtin_add_overflow(base, offset, &target) || target < 0) return -1;
-    return position_ = target;
-  }
-  sf_count_t read(void* out, sf_count_t bytes) {
-    if (bytes <= 0) return 0;
-    try {
-      const std::size_t got =
-          input_->read_at(static_cast<std::uint64_t>(position_),
-                          {static_cast<std::byte*>(out), static_cast<std::size_t>(bytes)});
-      position_ += as_count(got);
-      return as_count(got);
-    } catch (...) {
-      error_ = std::current_exception();
-      return 0;
-    }
+  [[nodiscard]] std::uint64_t size() const override { return *input_->size_bytes(); }
+  std::size_t read_at(std::uint64_t offset, std::span<std::byte> out) override {
+    return input_->read_at(offset, out);
   }
 
   std::unique_ptr<ByteInput> input_;
-  sf_count_t position_ = 0;
-  std::exception_ptr error_;
 };
 
 // Bytes that the sample chunk of a WAV or AIFF file claims beyond the end of the file; libsndfile passes over it in silence.
@@ -93,7 +55,7 @@ std::uint64_t missing_chunk_bytes(ByteInput& input) {
 
 class SoundSource final : public Source {
  public:
-  SoundSource(std::unique_ptr<VirtualFile> bytes, std::unique_ptr<SNDFILE, SoundCloser> file, SignalInfo info,
+  SoundSource(std::unique_ptr<InputBytes> bytes, SoundFile file, SignalInfo info,
               std::optional<unsigned> channel)
       : Source(bytes->input().name(), std::move(info)),
         bytes_(std::move(bytes)),
@@ -144,8 +106,8 @@ class SoundSource final : public Source {
     return sum / static_cast<double>(frame.size());
   }
 
-  std::unique_ptr<VirtualFile> bytes_;  // outlives file_, which reads from it
-  std::unique_ptr<SNDFILE, SoundCloser> file_;
+  std::unique_ptr<InputBytes> bytes_;  // outlives file_, which reads from it
+  SoundFile file_;
   std::size_t channels_;
   std::optional<unsigned> channel_;
   std::uint64_t position_ = 0;
@@ -176,12 +138,10 @@ std::unique_ptr<Source> open_sound(std::unique_ptr<ByteInput> input, std::option
   }
   const std::uint64_t missing_bytes = missing_chunk_bytes(*input);
 
-  auto bytes = std::make_unique<VirtualFile>(std::move(input));
+  auto bytes = std::make_unique<InputBytes>(std::move(input));
   const std::string& name = bytes->input().name();
   SF_INFO sound{};
-  SF_VIRTUAL_IO calls = VirtualFile::calls();
-  std::unique_ptr<SNDFILE, SoundCloser> file(sf_open_virtual(&calls, SFM_READ, &sound, bytes.get()));
-  bytes->rethrow();
+  SoundFile file = bytes->open(SFM_READ, sound);
   if (!file) throw DataError(name, fmt::format("cannot be decoded: {}", sf_strerror(nullptr)));
   if (sound.channels < 1 || sound.samplerate < 1 || sound.frames < 0) {
     throw DataError(name, fmt::format("its header is damaged: {} channels, {} samples per second, {} samples",

@@ -6,62 +6,29 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <limits>
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "app/io/atomic_file.hpp"
+#include "app/io/sound_bytes.hpp"
 
 namespace papfft::app::io {
 namespace {
 
-struct SoundCloser {
-  void operator()(SNDFILE* file) const { sf_close(file); }
-};
-
-/// libsndfile's view of an AtomicFile. Exceptions must not cross its C frames, so they wait here.
-class VirtualFile {
+class OutputBytes final : public SoundBytes {
  public:
-  explicit VirtualFile(AtomicFile& file) : file_(file) {}
-
-  void rethrow() {
-    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-  }
-
-  static SF_VIRTUAL_IO calls() {
-    return {.get_filelen = [](void* self) { return of(self).size_; },
-            .seek = [](sf_count_t offset, int whence, void* self) { return of(self).seek(offset, whence); },
-            .read = [](void*, sf_count_t, void*) -> sf_count_t { return 0; },
-            .write = [](const void* data, sf_count_t bytes,
-                        void* self) { return of(self).write(static_cast<const std::byte*>(data), bytes); },
-            .tell = [](void* self) { return of(self).position_; }};
-  }
+  explicit OutputBytes(AtomicFile& file) : file_(file) {}
 
  private:
-  static VirtualFile& of(void* self) { return *static_cast<VirtualFile*>(self); }
-
-  sf_count_t seek(sf_count_t offset, int whence) {
-    position_ = offset + (whence == SEEK_SET ? 0 : whence == SEEK_CUR ? position_ : size_);
-    return position_;
-  }
-  sf_count_t write(const std::byte* data, sf_count_t bytes) {
-    try {
-      file_.write_at(static_cast<std::uint64_t>(position_), {data, static_cast<std::size_t>(bytes)});
-    } catch (...) {
-      error_ = std::current_exception();
-      return 0;
-    }
-    position_ += bytes;
-    size_ = std::max(size_, position_);
-    return bytes;
+  [[nodiscard]] std::uint64_t size() const override { return size_; }
+  std::size_t write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    file_.write_at(offset, bytes);
+    size_ = std::max(size_, offset + bytes.size());
+    return bytes.size();
   }
 
   AtomicFile& file_;
-  sf_count_t position_ = 0;
-  sf_count_t size_ = 0;
-  std::exception_ptr error_;
+  std::uint64_t size_ = 0;
 };
 
 SF_INFO info_of(std::uint64_t channels, double sample_rate_hz) {
@@ -113,11 +80,9 @@ double write_wav(const std::string& path, std::span<const T> samples, std::uint6
     throw OutputError(
         path, "a .wav's beginning is written last, which a pipe does not allow; what would work: a file");
   }
-  VirtualFile bytes(file);
-  SF_VIRTUAL_IO calls = VirtualFile::calls();
+  OutputBytes bytes(file);
   SF_INFO info = info_of(channels, sample_rate_hz);
-  std::unique_ptr<SNDFILE, SoundCloser> sound(sf_open_virtual(&calls, SFM_WRITE, &info, &bytes));
-  bytes.rethrow();
+  SoundFile sound = bytes.open(SFM_WRITE, info);
   if (!sound) throw OutputError(path, sf_strerror(nullptr));
   (void)sf_command(sound.get(), SFC_SET_ADD_PEAK_CHUNK, nullptr,
                    SF_FALSE);  // it has the time of writing in it
