@@ -29,13 +29,8 @@ class RowReader {
   enum class State : std::uint8_t { row, later, end };
   struct Next {
     State state = State::end;
-    const Sample* row = nullptr;  ///< valid until asked again
-  };
-  /// One after another in memory.
-  struct Run {
-    State state = State::end;
-    const Sample* rows = nullptr;  ///< valid until asked again
-    std::size_t count = 0;
+    const Sample* row = nullptr;  ///< the first; valid until asked again
+    std::size_t count = 0;        ///< rows, one after another in memory
   };
 
   /// No run has more rows than this.
@@ -61,18 +56,13 @@ class RowReader {
   RowReader& operator=(const RowReader&) = delete;
 
   /// @param patience  so long it waits for a row, before it says `later`
+  /// @param most      rows wanted; fewer come if there are no more yet, or these would be longer than the longest run
   /// @throws io::DataError, once the rows before have been taken
-  Next next(std::chrono::milliseconds patience = {}) {
-    const State state = look(patience);
-    return state == State::row ? Next{state, body_.at(first_ + given_++)} : Next{state};
-  }
-
-  /// As many as there are, up to the longest run; at least one.
-  Run next_run(std::chrono::milliseconds patience = {}) {
+  Next next(std::chrono::milliseconds patience = {}, std::size_t most = 1) {
     const State state = look(patience);
     if (state != State::row) return {state};
-    const std::size_t from = std::exchange(given_, held_);
-    return {state, body_.at(first_ + from), held_ - from};
+    const std::size_t count = std::min<std::size_t>(most, held_ - given_);
+    return {state, body_.at(first_ + std::exchange(given_, given_ + count)), count};
   }
 
   /// At the end: the samples that did not fill a row.

@@ -634,22 +634,21 @@ class TransformJob {
 
   /// At the root: the next rows of the input, at least one if there is any, be they in memory or read now. What there is of an
   /// input that cannot be read to its end counts all the same: it may have taken days to come.
-  /// @param one  no more than one row
+  /// @param most  no more rows than so many
   template <typename Sample>
-  Run<Sample> next_run(std::chrono::milliseconds patience, bool one = false) {
+  Run<Sample> next_run(std::chrono::milliseconds patience, std::size_t most) {
     using Offer = fft::Offer<Sample>;
     if (job_.stop()->asked() || read_failure_) return {Offer::end()};
     if (plan_.row_by_row == 0) {
-      const std::uint64_t rows =
-          std::min<std::uint64_t>(one ? 1 : RowReader<Sample>::longest_run(row_in()), plan_.rows - given_);
+      const std::uint64_t rows = std::min<std::uint64_t>(most, plan_.rows - given_);
       if (rows == 0) return {Offer::end()};
       const Sample* const first = at(samples_of<Sample>(in_), given_ * row_in());
       given_ += rows;
       return {Offer::of(first, true), rows};
     }
-    typename RowReader<Sample>::Run next;
+    typename RowReader<Sample>::Next next;
     try {
-      next = one ? one_row(rows_of<Sample>().next(patience)) : rows_of<Sample>().next_run(patience);
+      next = rows_of<Sample>().next(patience, most);
     } catch (const io::DataError&) {
       read_failure_ = std::current_exception();
     }
@@ -659,17 +658,12 @@ class TransformJob {
       return {Offer::end()};
     }
     given_ += next.count;
-    return {Offer::of(next.rows), next.count};
-  }
-
-  template <typename Next>
-  static auto one_row(const Next& next) {
-    return typename RowReader<std::remove_cvref_t<decltype(*next.row)>>::Run{next.state, next.row, 1};
+    return {Offer::of(next.row), next.count};
   }
 
   template <typename Sample>
   fft::Offer<Sample> next_row(std::chrono::milliseconds patience) {
-    const fft::Offer<Sample> offer = next_run<Sample>(patience, true).offer;
+    const fft::Offer<Sample> offer = next_run<Sample>(patience, 1).offer;
     // To compare with.
     if (plan_.row_by_row != 0 && offer.vector != nullptr && samples_of<Sample>(in_).empty()) {
       samples_of<Sample>(in_).assign(offer.vector, offer.vector + row_in());
@@ -848,7 +842,7 @@ class TransformJob {
     std::optional<RowWriter<Out>> writer;
     if (plan_.row_by_row != 0) writer.emplace(files_of<Out>(), row_out(), most);
     while (true) {
-      const Run<In> in = next_run<In>(kPatience, most == 1);
+      const Run<In> in = next_run<In>(kPatience, most);
       if (in.offer.kind == fft::Offer<In>::Kind::later) continue;
       if (in.offer.vector == nullptr) break;
       Out* const out = writer ? writer->room() : at(samples_of<Out>(out_), done_ * row_out());

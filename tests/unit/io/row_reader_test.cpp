@@ -21,6 +21,7 @@ namespace {
 
 using Reader = RowReader<double>;
 constexpr auto kLong = std::chrono::seconds(60);
+constexpr std::size_t kMany = 1000000;
 
 /// A pipe of doubles.
 class Pipe {
@@ -103,10 +104,9 @@ TEST(RowReaderTest, AFilesShortRowsComeInRuns) {
     Reader reader(source(), 3, first);
     std::size_t rows = first;
     std::size_t runs = 0;
-    for (Reader::Run run; (run = reader.next_run(kLong)).state == Reader::State::row; ++runs) {
+    for (Reader::Next run; (run = reader.next(kLong, kMany)).state == Reader::State::row; ++runs) {
       ASSERT_TRUE(run.count > 0 && run.count <= Reader::longest_run(3));
-      ASSERT_TRUE(
-          std::equal(run.rows, run.rows + 3 * run.count, values.begin() + 3 * static_cast<int>(rows)));
+      ASSERT_TRUE(std::equal(run.row, run.row + 3 * run.count, values.begin() + 3 * static_cast<int>(rows)));
       rows += run.count;
     }
     EXPECT_EQ(rows, values.size() / 3);
@@ -122,9 +122,9 @@ TEST(RowReaderTest, AFilesShortRowsComeInRuns) {
     ASSERT_EQ(next.row[0], values[3 * row]);
     for (std::size_t i = 1; i < 10; ++i) ASSERT_EQ(reader.next(kLong).row[0], values[3 * (row + i)]);
   }
-  const Reader::Run rest = reader.next_run(kLong);
+  const Reader::Next rest = reader.next(kLong, kMany);
   ASSERT_EQ(rest.state, Reader::State::row);
-  EXPECT_EQ(rest.rows[0], values[3000]);
+  EXPECT_EQ(rest.row[0], values[3000]);
 }
 
 TEST(RowReaderTest, TheRowsBeforeWhatIsWrongCome) {
