@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "app/io/atomic_file.hpp"
+#include "app/tell.hpp"
+#include "comm/exec/steady_clock.hpp"
 #include "comm/exec/wait.hpp"
 #include "comm/transport/mpi_transport.hpp"
 
@@ -69,20 +71,20 @@ void OwnComm::wait_for(MPI_Request request, const char* what, bool naps) const {
 
 void OwnComm::double_barrier() const {
   for (int i = 0; i < 2; ++i) {
-    MPI_Request request = MPI_REQUEST_NULL;
     if (stuck_after_.count() == 0) {
       check_mpi(MPI_Barrier(comm_), "MPI_Barrier");
     } else {
-      check_mpi(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
-      wait_for(request, "a barrier", false);
+      watched_barrier(false);
     }
   }
 }
 
-void OwnComm::quiet_barrier() const {
+void OwnComm::quiet_barrier() const { watched_barrier(true); }
+
+void OwnComm::watched_barrier(bool naps) const {
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
-  wait_for(request, "a barrier", true);
+  wait_for(request, "a barrier", naps);
 }
 
 void OwnComm::gather(const void* mine, void* all, std::size_t bytes) const {
@@ -94,12 +96,6 @@ void OwnComm::gather(const void* mine, void* all, std::size_t bytes) const {
   check_mpi(MPI_Igather(mine, count, MPI_BYTE, all, count, MPI_BYTE, 0, comm_, &request), "MPI_Igather");
   wait_for(request, "a gather of results", true);
 }
-
-namespace {
-
-std::int64_t steady_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
-
-}  // namespace
 
 CallWatch::CallWatch(std::chrono::milliseconds stuck_after, int rank)
     : stuck_after_(stuck_after), rank_(rank) {
@@ -118,7 +114,7 @@ CallWatch::~CallWatch() {
 
 void CallWatch::begins(const std::string& call) noexcept {
   call_ = &call;
-  since_ns_ = steady_ns();
+  since_ns_ = comm::steady_now_ns();
 }
 
 void CallWatch::watch() {
@@ -127,9 +123,9 @@ void CallWatch::watch() {
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return stopping_; })) {
     const std::int64_t since_ns = since_ns_;
-    if (since_ns == 0 || std::chrono::nanoseconds(steady_ns() - since_ns) < limit) continue;
-    fmt::print(stderr, "papfft: no progress for {} ms: rank {} is still in a call of {}\n",
-               stuck_after_.count(), rank_, *call_.load());
+    if (since_ns == 0 || std::chrono::nanoseconds(comm::steady_now_ns() - since_ns) < limit) continue;
+    tell("papfft: no progress for {} ms: rank {} is still in a call of {}\n", stuck_after_.count(), rank_,
+         *call_.load());
     abort_job(kCommunication);
     std::_Exit(kCommunication);
   }

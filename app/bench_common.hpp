@@ -52,6 +52,7 @@ class OwnComm {
 
  private:
   void gather(const void* mine, void* all, std::size_t bytes) const;
+  void watched_barrier(bool naps) const;
   void wait_for(MPI_Request request, const char* what, bool naps) const;
 
   std::chrono::milliseconds stuck_after_;

@@ -11,6 +11,7 @@
 #include "app/io/wav.hpp"
 #include "app/number_checks.hpp"
 #include "app/sample_job.hpp"
+#include "app/tell.hpp"
 #include "fft/overlap_save.hpp"
 
 namespace papfft::app {
@@ -339,9 +340,8 @@ class ConvolveJob {
   void write_sound(const std::string& path, std::span<const T> samples) {
     const double peak = io::write_wav<T>(path, samples, plan_.rows, rate_hz_);
     if (peak > 1) {
-      fmt::print(stderr,
-                 "papfft: note: {} goes up to {:.3g}; full scale is 1, and players cut off what is beyond\n",
-                 path, peak);
+      tell("papfft: note: {} goes up to {:.3g}; full scale is 1, and players cut off what is beyond\n", path,
+           peak);
     }
   }
 

@@ -177,6 +177,10 @@ int run_job(const comm::Options& options, const std::string& bcast, const std::f
 
 int report_exception(const std::exception_ptr& error) {
   const auto say = [](const std::string& what) { tell("papfft: {}\n", what); };
+  const auto out_of_memory = [&] {
+    say(fmt::format("rank {}: out of memory", launched_rank()));
+    return kInternal;
+  };
   try {
     std::rethrow_exception(error);
   } catch (const Quit& quit) {
@@ -208,11 +212,9 @@ int report_exception(const std::exception_ptr& error) {
     say(e.what());
     return kCommunication;
   } catch (const std::bad_alloc&) {
-    say(fmt::format("rank {}: out of memory", launched_rank()));
-    return kInternal;
+    return out_of_memory();
   } catch (const std::length_error&) {  // a vector longer than any memory
-    say(fmt::format("rank {}: out of memory", launched_rank()));
-    return kInternal;
+    return out_of_memory();
   } catch (const std::system_error& e) {
     if (std::ferror(stdout) == 0) {
       say(fmt::format("rank {}: {}", launched_rank(), e.what()));
