@@ -65,11 +65,29 @@ wait_until() {
   return 1
 }
 job_runs() { [[ -n $(ip netns pids "papfft.$name.h3") ]]; }
+# What both ends of a connection from h0 to h1 use: "cubic cubic"
+congestion() {
+  local ask='s.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()'
+  ip netns exec "papfft.$name.h1" timeout 10 python3 -c "import socket
+l = socket.create_server(('198.18.0.2', 9))
+s, _ = l.accept()
+s.sendall($ask.encode())" &
+  ip netns exec "papfft.$name.h0" timeout 10 python3 -c "import socket, time
+for _ in range(200):
+    try:
+        s = socket.create_connection(('198.18.0.2', 9))
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.02)
+print($ask, s.recv(16).decode())" || true
+  wait $! || true
+}
 passed_to() { ip -n "papfft.$name.switch" -s link show "$1" | awk '/TX:/ { getline; print $2 }'; }
 
 # --- usage, which needs no rights -------------------------------------------------------------------------------------
 for arguments in '' 'sideways' 'up' 'up 0' 'up 1000' 'up x' 'up 2 3' 'up 2 --rate' 'up 2 --rate fast' 'up 2 --rate 0mbit' \
   'up 2 --delay 5' 'up 2 --loss 100%' 'up 2 --loss 1' 'up 2 --buffer 10' 'up 2 --buffer x' 'up 2 --slow h2:1mbit' \
+  'up 2 --congestion' 'up 2 --congestion Cubic!' \
   'up 2 --slow h1' 'up 2 --name ../x' 'up 2 --what 3' 'run -n 2' 'run -- true' 'run -n 2 --timeout soon -- true' \
   'run -n 2 --env K -- true' 'link h0' 'link h0 sideways' 'down now' 'status now'; do
   # shellcheck disable=SC2086 # words
@@ -92,6 +110,7 @@ if ((code == 77)); then
 fi
 check "up" [ "$code" = 0 ]
 check "five namespaces" [ "$(namespaces_of "$name" | wc -l)" = 5 ]
+check "TCP's congestion control is cubic at both ends" [ "$(congestion)" = "cubic cubic" ]
 born=$(stat -c %Z "/run/netns/papfft.$name.h0")
 result cluster up 4 --rate=100mbit --slow 3:50mbit
 check "a second up changes nothing and says so" grep -q 'up already' <<<"$output"
@@ -143,6 +162,19 @@ for signal in INT:130 TERM:143 KILL:137; do
   check "SIG${signal%:*} ends it with ${signal#*:}" [ "$code" = "${signal#*:}" ]
   check "SIG${signal%:*} leaves no process" wait_until nobody_is_inside
 done
+
+# --- congestion control ----------------------------------------------------------------------------------------------
+cluster up 2 --congestion reno >/dev/null
+check "or another" [ "$(congestion)" = "reno reno" ]
+check "status shows it" grep -q '"congestion": "reno"' <<<"$(cluster status --json)"
+check "and in words" grep -q 'TCP reno' <<<"$(cluster status)"
+result cluster up 2 --congestion no-such
+check "one that the kernel lacks: 77, and it is named" [ "$code" = 77 ]
+check "as the reason" grep -q 'kernel lacks.*congestion' <<<"$output"
+check "and nothing is left of it" nothing_is_left
+machine=$(</proc/sys/net/ipv4/tcp_congestion_control)
+cluster up 2 --congestion machine >/dev/null
+check "or the machine's own" [ "$(congestion)" = "$machine $machine" ]
 
 # --- buffer, loss, delay, two clusters --------------------------------------------------------------------------------
 "$script" up 2 --name "$other" >/dev/null
