@@ -125,6 +125,7 @@ struct Execution::Impl {
         locals.push_back(i);
         continue;
       }
+      if (is_data_to_come(op, state)) ++receives_left;
       state.tag = tag(transport_in.max_tag(), instance, messages[{op.peer, op.kind == OpKind::send}]++);
       if (is_uncounted(op)) {
         uncounted.push_back(i);
@@ -137,6 +138,10 @@ struct Execution::Impl {
 
   /// Not under the windows (verify.hpp): messages without data, and what is bounded by credits.
   static bool is_uncounted(const Op& op) { return op.credit != Credit::none || op.blocks.count() == 0; }
+
+  static bool is_data_to_come(const Op& op, const State& state) {
+    return op.kind != OpKind::send && !state.local && state.bytes > 0;
+  }
 
   /// Both sides count the messages from one to the other alike, so the order of posting does not matter.
   static int tag(int max_tag, std::uint32_t instance, int message) {
@@ -329,6 +334,7 @@ struct Execution::Impl {
       states[idx(k)].phase = Phase::ended;
       states[idx(k)].buffer.reset();
       --unfinished;
+      if (is_data_to_come(part.program[k], states[idx(k)])) --receives_left;
       if (part.program[k].credit == Credit::give) give_back(part.program[k].peer);
       for (const int next : dependents[idx(k)]) {
         State& state = states[idx(next)];
@@ -489,6 +495,7 @@ struct Execution::Impl {
   std::vector<int> ended_tickets;
   std::vector<int> ended_ops;
   int unfinished = 0;
+  int receives_left = 0;
   bool arrived = false;
   bool fresh = true;  // ops may have become possible without a message: at the start and on arrival
   bool delivered = false;
@@ -554,6 +561,8 @@ bool Execution::has_more_to_send() const {
                              x.sends.ops.end(),
                              [&](int i) { return x.states[idx(i)].phase == Impl::Phase::waiting; });
 }
+
+int Execution::receives_left() const { return impl_->receives_left; }
 
 bool Execution::done() const { return impl_->delivered; }
 

@@ -53,9 +53,11 @@ class Execution {
   /// When the first message began, if before arrive(), by steady_clock. Only known with an observer of messages.
   [[nodiscard]] std::optional<std::int64_t> early_ns() const;
 
-  /// All ops have ended and the result is in place.
   /// Whether sends remain that have not been started.
   [[nodiscard]] bool has_more_to_send() const;
+  /// Messages with data that are still to come.
+  [[nodiscard]] int receives_left() const;
+  /// All ops have ended and the result is in place.
   [[nodiscard]] bool done() const;
 
   /// What this rank waits for now: "rank 1 (recv <-1 [0,4), 4096 bytes)", or "its caller", or "nothing".

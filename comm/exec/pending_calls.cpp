@@ -37,13 +37,28 @@ bool PendingCalls::step() {
   if (error_) std::rethrow_exception(error_);
   bool any = false;
   try {
-    bool older_sends = false;
-    int sinks = 0;
+    const auto now = std::chrono::steady_clock::now();
+    struct {
+      bool are_busy = false;
+      std::chrono::steady_clock::time_point moved_at = {};
+    } older_sources, older_sinks;
     for (const auto& call : calls_) {
-      if (call->is_source && older_sends) continue;
-      if (call->is_sink && ++sinks > kSinksAtOnce) continue;
-      any = call->execution->step() || any;
-      if (call->is_source) older_sends = call->execution->has_more_to_send();
+      auto* const older = call->is_source ? &older_sources : call->is_sink ? &older_sinks : nullptr;
+      if (!call->begun) {
+        if (older != nullptr && older->are_busy && now - older->moved_at < kLongestRest) continue;
+        call->begun = true;
+        call->moved_at = now;
+      }
+      if (call->execution->step()) {
+        any = true;
+        call->moved_at = now;
+      }
+      if (older != nullptr) {
+        older->moved_at = std::max(older->moved_at, call->moved_at);
+        older->are_busy =
+            older->are_busy || (call->is_source ? call->execution->has_more_to_send()
+                                                : call->execution->receives_left() > kReceivesLeft);
+      }
       if (!call->execution->done()) continue;
       if (call->observer != nullptr) {
         call->record.exit_ns = steady_now_ns();

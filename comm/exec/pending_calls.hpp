@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -20,18 +21,23 @@ struct PendingCall {
   std::shared_ptr<const void> keep;  ///< what must live as long as the execution
   std::unique_ptr<Execution> execution;
   Observer* observer = nullptr;
-  CallRecord record = {};          ///< for the observer; not its exit
-  bool is_source = false;          ///< this rank sends everybody's data
-  bool is_sink = false;            ///< this rank receives everybody's data
-  std::atomic<bool> done = false;  ///< after that, the execution is no longer touched
+  CallRecord record = {};                               ///< for the observer; not its exit
+  bool is_source = false;                               ///< this rank sends everybody's data
+  bool is_sink = false;                                 ///< this rank receives everybody's data
+  bool begun = false;                                   ///< its turn has come
+  std::chrono::steady_clock::time_point moved_at = {};  ///< when anything happened in it last
+  std::atomic<bool> done = false;                       ///< after that, the execution is no longer touched
 };
 
 /// Calls whose data come from this rank send one after another, few messages at a time: newer ones would take their share
-/// of the link, and all would end late together. Of those whose data come to this rank, some move at once, as they wait for
-/// others. But not many: the link of one direction carries the acknowledgements of the other, so that a queue of many
-/// messages one way slows down the few of the other way.
+/// of the link, and all would end late together. Calls whose data come to this rank also take turns: a newer one begins when
+/// older ones wait for one message each. If more came at once, the few messages of the other direction, whose answers travel
+/// with them, would wait in their queue; if none was left, the link would rest for a round trip between two calls.
 inline constexpr int kSendsOfSource = 2;
-inline constexpr int kSinksAtOnce = 3;
+inline constexpr int kReceivesLeft = 1;
+/// A newer call does not wait for older ones in which nothing happens for so long: perhaps these wait for a rank that waits
+/// for the newer one, and else the link would rest.
+inline constexpr std::chrono::milliseconds kLongestRest{100};
 
 /// All of a group, moved on together by any thread that has time: one at a time, the others go away.
 class PendingCalls {

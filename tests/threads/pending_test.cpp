@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
 #include <deque>
 #include <numeric>
 #include <thread>
@@ -204,6 +206,74 @@ TEST(Pending, DestroyingOneWaitsForIt) {
       EXPECT_EQ(first, block(4, comm.rank(), n));
     }
     EXPECT_EQ(second, block(4, comm.rank(), n));
+  });
+}
+
+/// At most so long that a failure says why.
+void wait_for(const std::atomic<bool>& flag) {
+  for (int ms = 0; ms < 60000 && !flag; ++ms) std::this_thread::sleep_for(milliseconds(1));
+}
+
+/// Calls take turns at their root, but no rank may wait for a call of which another says that its turn has not come.
+TEST(Pending, ALateRankMayWaitForTheNewestCallOfTheOthers) {
+  constexpr std::size_t kCalls = 6;
+  const std::size_t n = 2000;
+  for (const bool scatters : {true, false}) {
+    std::atomic<bool> has_newest = false;
+    ThreadGroup(5, 10).run([&](Transport& transport) {
+      Collectives comm(transport, quick());
+      const int me = comm.rank();
+      std::array<std::vector<int>, kCalls> all;
+      std::array<std::vector<int>, kCalls> own;
+      std::array<Pending, kCalls> pending;
+      for (std::size_t c = 0; c < kCalls; ++c) {
+        all[c] = whole(static_cast<int>(c), 5, n);
+        own[c] = block(static_cast<int>(c), me, n);
+      }
+      const auto out = all;
+      const auto mine = own;
+      if (me == 0) (scatters ? own : all) = {};
+      if (me > 1) wait_for(has_newest);
+      for (std::size_t c = 0; c < kCalls; ++c) {
+        own[c].resize(n);
+        all[c].resize(5 * n);
+        pending[c] = scatters ? comm.iscatter<int>(all[c], own[c], 0, "lin")
+                              : comm.igather<int>(own[c], all[c], 0, "lin");
+      }
+      if (me == 1) {
+        pending.back().wait();
+        has_newest = true;
+      }
+      for (Pending& call : pending) call.wait();
+      EXPECT_EQ(own, mine);
+      if (me == 0) {
+        EXPECT_EQ(all, out);
+      }
+    });
+  }
+}
+
+/// As with ranks that are late each in a call of its own.
+TEST(Pending, ANewerGatherBeginsWhenTheOlderWaitsForOneRank) {
+  const std::size_t n = 2000;
+  std::atomic<bool> has_newer = false;
+  ThreadGroup(4, 11).run([&](Transport& transport) {
+    Collectives comm(transport, quick());
+    const int me = comm.rank();
+    const std::vector<int> mine = block(1, me, n);
+    std::vector<int> first(me == 0 ? 4 * n : 0);
+    std::vector<int> second(first.size());
+    if (me == 3) wait_for(has_newer);
+    Pending older = comm.igather<int>(mine, first, 0, "lin");
+    Pending newer = comm.igather<int>(mine, second, 0, "lin");
+    if (me == 1) {
+      newer.wait();
+      has_newer = true;
+    }
+    older.wait();
+    newer.wait();
+    EXPECT_EQ(first, me == 0 ? whole(1, 4, n) : std::vector<int>{});
+    EXPECT_EQ(second, first);
   });
 }
 
