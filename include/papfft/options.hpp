@@ -35,7 +35,7 @@ struct LinkModel {
 /// Settings of the collective layer. Each may also come from the environment, see Options::from_environment.
 struct Options {
   WaitPolicy wait = WaitPolicy::automatic;
-  std::chrono::microseconds longest_nap{200};
+  std::chrono::microseconds longest_nap{100};
   /// Messages under way per rank; more hide latency, fewer need less memory and buffer space in the network.
   int sends_in_flight = 8;
   int receives_in_flight = 8;
