@@ -12,6 +12,7 @@
 #include <limits>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "app/io/atomic_file.hpp"
@@ -28,6 +29,26 @@ using comm::check_mpi;
 
 constexpr auto kBarrierNap = std::chrono::microseconds(100);
 constexpr auto kTimeToSpeak = std::chrono::milliseconds(500);  // and to end the job
+
+/// How long somebody has waited who looks again and again. While the process was stopped by a signal it has not waited: as it goes on,
+/// others may be long waiting for it, and it must not say that it waits for them.
+class Patience {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// To be called often. @return the time waited
+  Clock::duration look() {
+    const auto now = Clock::now();
+    waited_ += std::min<Clock::duration>(now - last_, kLongestPause);
+    last_ = now;
+    return waited_;
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kLongestPause{500};  // of a process that runs, on a busy machine
+  Clock::duration waited_{};
+  Clock::time_point last_ = Clock::now();
+};
 
 std::string library_name() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
@@ -52,15 +73,14 @@ OwnComm::~OwnComm() {
 }
 
 void OwnComm::wait_for(MPI_Request request, const char* what, bool naps) const {
-  using Clock = std::chrono::steady_clock;
   // Lower ranks first, so that one speaks for all.
   const auto limit = stuck_after_ + rank_ * kTimeToSpeak;
-  const auto begin = Clock::now();
+  Patience patience;
   for (int done = 0;;) {
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done != 0) return;
     if (naps) std::this_thread::sleep_for(kBarrierNap);
-    if (stuck_after_.count() > 0 && Clock::now() - begin > limit) {
+    if (stuck_after_.count() > 0 && patience.look() > limit) {
       throw comm::StuckError(
           fmt::format("no progress for {} ms: rank {} waits for others in {} of the benchmark's own",
                       stuck_after_.count(), rank_, what),
@@ -120,10 +140,13 @@ void CallWatch::begins(const std::string& call) noexcept {
 void CallWatch::watch() {
   // Calls of our own say by themselves who waits for whom, and are given the time for that.
   const auto limit = stuck_after_ + std::chrono::seconds(3) + rank_ * kTimeToSpeak;
+  Patience patience;
+  std::int64_t watched_ns = 0;
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return stopping_; })) {
     const std::int64_t since_ns = since_ns_;
-    if (since_ns == 0 || std::chrono::nanoseconds(comm::steady_now_ns() - since_ns) < limit) continue;
+    if (since_ns == 0 || since_ns != std::exchange(watched_ns, since_ns)) patience = {};
+    if (patience.look() < limit) continue;
     tell("papfft: no progress for {} ms: rank {} is still in a call of {}\n", stuck_after_.count(), rank_,
          *call_.load());
     abort_job(kCommunication);
