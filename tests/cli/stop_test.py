@@ -211,7 +211,11 @@ class StopBeforeTheFirstSampleTest(StopCase):
                 pids = self.pids(job, ranks)
                 os.kill(job.pid if whom is None else pids[whom], number)
                 said, code = self.end_of(job, again=number if whom is None else None)
-                self.assertEqual((len(said), code), (1, STOPPED[number]), said)
+                # mpirun passes the signal on, and now and then dies of it itself as it leaves, without handlers: seen once in
+                # many runs, with all ranks ended in good order.
+                codes = (STOPPED[number],) if whom is not None else (STOPPED[number], -number)
+                self.assertEqual(len(said), 1, said)
+                self.assertIn(code, codes, said)
                 self.assertIn(f"ended by {number.name}", said[0])
                 self.assertEqual(self.files(), ["filter.npy"])
 
