@@ -16,7 +16,7 @@ tidy_checks=
 tidy_sources='comm/*.cpp fft/*.cpp'
 tsan_targets=(papfft_thread_tests papfft_fft_tests)
 # The fuzz stage runs the parsers under the same sanitizers.
-asan_targets=(papfft_schedule_tests papfft_thread_tests papfft_fft_tests papfft_mpi_tests)
+asan_targets=(papfft_unit_tests papfft_thread_tests papfft_fft_tests papfft_mpi_tests)
 asan_labels='unit|fft|threads|np1|np2|np4'
 ninja_options=()
 for argument in "$@"; do

@@ -15,14 +15,14 @@
 #include <utility>
 #include <vector>
 
-#include "app/command.hpp"
-#include "app/exit_code.hpp"
+#include "app/cli/command.hpp"
+#include "app/cli/exit_code.hpp"
+#include "app/cli/tell.hpp"
+#include "app/cli/version.hpp"
 #include "app/io/atomic_file.hpp"
 #include "app/io/errors.hpp"
-#include "app/job.hpp"
-#include "app/tell.hpp"
-#include "app/version.hpp"
-#include "comm/predict/pure/arrival_trace.hpp"
+#include "app/run/job.hpp"
+#include "comm/record/arrival_trace.hpp"
 
 namespace papfft::app {
 

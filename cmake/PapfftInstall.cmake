@@ -12,9 +12,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/papfft DESTINATION ${CMAKE_INSTA
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set_target_properties(papfft_mpi_c PROPERTIES EXPORT_NAME mpi_c)
-set_target_properties(papfft_schedule PROPERTIES EXPORT_NAME schedule)
+set_target_properties(papfft_base PROPERTIES EXPORT_NAME base)
 set_target_properties(papfft_comm PROPERTIES EXPORT_NAME comm)
-install(TARGETS papfft_mpi_c papfft_schedule papfft_comm EXPORT papfft-comm
+install(TARGETS papfft_mpi_c papfft_base papfft_comm EXPORT papfft-comm
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT papfft-comm NAMESPACE papfft:: DESTINATION ${PAPFFT_CMAKE_DIR})
 configure_file(cmake/papfft-comm.pc.in papfft-comm.pc @ONLY)

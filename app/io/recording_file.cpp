@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "comm/schedule/registry.hpp"
+#include "comm/schedule/core/registry.hpp"
 
 namespace papfft::app::io {
 

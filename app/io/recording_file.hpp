@@ -4,7 +4,7 @@
 #include <iosfwd>
 #include <nlohmann/json.hpp>
 
-#include "comm/predict/pure/arrival_trace.hpp"
+#include "comm/record/arrival_trace.hpp"
 
 namespace papfft::app::io {
 

@@ -12,7 +12,7 @@
 #include "app/io/recording_file.hpp"
 #include "app/report/canvas.hpp"
 #include "app/report/statistics.hpp"
-#include "comm/schedule/registry.hpp"
+#include "comm/schedule/core/registry.hpp"
 
 namespace papfft::app::report {
 namespace {

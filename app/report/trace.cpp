@@ -20,7 +20,7 @@ namespace {
 constexpr double kMostRanks = 1 << 16;
 constexpr double kMostUs = 1e13;  // a hundred days
 constexpr double kMostThreads = 1e6;
-constexpr int kThreadsPerGroup = 1000;  // as app/timeline.cpp numbers them
+constexpr int kThreadsPerGroup = 1000;  // as app/run/timeline.cpp numbers them
 
 /// Nothing: it is not drawn as a slice.
 std::optional<Activity> activity_of(const std::string& category, const std::string& name, bool is_message) {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "comm/schedule/schedule.hpp"
+#include "comm/schedule/core/schedule.hpp"
 
 namespace papfft::comm {
 

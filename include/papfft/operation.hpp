@@ -5,7 +5,7 @@
 
 namespace papfft::comm {
 
-/// The collective operations. What each promises: comm/schedule/contract.hpp.
+/// The collective operations. What each promises: comm/schedule/core/contract.hpp.
 enum class Operation : std::uint8_t {
   scatter,
   gather,

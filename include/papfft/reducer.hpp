@@ -28,6 +28,8 @@ class Reducer {
   [[nodiscard]] virtual std::unique_ptr<Reducer> clone() const { return nullptr; }
   /// If clone() gives a copy: what it does, in words that mean the same on all ranks. Operations of one name are one.
   [[nodiscard]] virtual std::string name() const { return {}; }
+  /// Whether it is an operation of the message library below, whose own collectives can carry it out.
+  [[nodiscard]] virtual bool is_stock() const { return false; }
 };
 
 /// op(left, right) on values of T; a simple op is vectorised by the compiler. Can be cloned if Op has no state.

@@ -21,7 +21,7 @@
 #include "app/report/bench_figures.hpp"
 #include "app/report/input.hpp"
 #include "app/report/trace_figures.hpp"
-#include "comm/predict/pure/arrival_trace.hpp"
+#include "comm/record/arrival_trace.hpp"
 
 /// What the fuzzers feed, also run on every file of the corpus by the unit tests. Each function takes any bytes; only the
 /// promised exception may come out of the library, and what it accepts must keep its promises.

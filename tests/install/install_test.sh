@@ -74,8 +74,8 @@ echo "the program"
 "$prefix/bin/papfft" --version
 "$prefix/bin/papfft" cluster --help | grep -q 'papfft cluster COMMAND' || fail "papfft cluster"
 cat >fft.cpp <<'CPP'
-#include <fft/parallel_fft.hpp>
-#include <papfft/fft/parallel_fft.hpp>
+#include <fft/engines/parallel_fft.hpp>
+#include <papfft/fft/engines/parallel_fft.hpp>
 int main() { return papfft::fft::FftwPlan<float>::get(papfft::fft::PlanKind::real_forward, 8, {}) == nullptr; }
 CPP
 # shellcheck disable=SC2046

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "comm/schedule/registry.hpp"
+#include "comm/schedule/core/registry.hpp"
 #include "papfft/mpi.hpp"
 #include "tests/support/mpi_collectives.hpp"
 

@@ -11,7 +11,7 @@
 #include <numeric>
 #include <typeinfo>
 
-#include "comm/schedule/registry.hpp"
+#include "comm/schedule/core/registry.hpp"
 #include "papfft/mpi.hpp"
 #include "tests/support/mpi_collectives.hpp"
 

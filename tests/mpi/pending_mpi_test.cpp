@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "comm/schedule/registry.hpp"
+#include "comm/schedule/core/registry.hpp"
 #include "papfft/mpi.hpp"
 #include "tests/support/mpi_collectives.hpp"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "comm/predict/arrival_predictor.hpp"
-#include "comm/transport/mpi_transport.hpp"
+#include "comm/arrival/arrival_predictor.hpp"
+#include "comm/mpi/mpi_transport.hpp"
 
 namespace papfft::comm {
 namespace {
@@ -38,7 +38,7 @@ TEST_P(PredictMpi, FindsTheClocksOffset) {
                  static_cast<int>(std::min<std::int64_t>(sync.uncertainty_ns(), 1'000'000'000)));
   Background background;
   background.add(sync);
-  if (mpi_allows_threads()) background.start();
+  if (transport.threads_allowed()) background.start();
   // A fixed time, not a count of bursts: every rank goes on whatever the others do.
   for (const auto end = std::chrono::steady_clock::now() + 300ms; std::chrono::steady_clock::now() < end;) {
     std::this_thread::sleep_for(1ms);
@@ -71,7 +71,7 @@ TEST(PredictMpiExchange, AllRanksGetTheSameDecisions) {
   background.add(clock);
   background.add(predictor);
   background.add(exchange);
-  if (mpi_allows_threads()) background.start();
+  if (transport.threads_allowed()) background.start();
   int vectors = 0;
   for (int i = 0; i < 20; ++i) {
     const auto half = std::chrono::milliseconds(1 + (r * 7 + i * 3) % 5);

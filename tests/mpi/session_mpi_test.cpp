@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "comm/schedule/registry.hpp"
+#include "comm/schedule/core/registry.hpp"
 #include "papfft/mpi.hpp"
 #include "tests/support/mpi_collectives.hpp"
 

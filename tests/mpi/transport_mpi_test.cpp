@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "comm/transport/mpi_transport.hpp"
+#include "comm/mpi/mpi_transport.hpp"
 
 namespace papfft::comm {
 namespace {

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "fft/dif.hpp"
-#include "fft/local.hpp"
-#include "fft/real.hpp"
+#include "fft/local/local.hpp"
+#include "fft/local/real.hpp"
+#include "fft/split/dif.hpp"
 
 namespace papfft::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "comm/predict/pure/arrival_trace.hpp"
+#include "comm/record/arrival_trace.hpp"
 
 namespace papfft::test {
 

@@ -6,8 +6,8 @@
 #include <array>
 #include <numeric>
 
-#include "comm/schedule/registry.hpp"
-#include "comm/transport/thread_group.hpp"
+#include "comm/schedule/core/registry.hpp"
+#include "comm/transport/threads/thread_group.hpp"
 #include "papfft/collectives.hpp"
 #include "papfft/session.hpp"
 #include "tests/support/thread_collectives.hpp"

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "comm/exec/execution.hpp"
-#include "comm/exec/layout.hpp"
-#include "comm/schedule/registry.hpp"
+#include "comm/engine/execution.hpp"
+#include "comm/engine/layout.hpp"
+#include "comm/schedule/core/registry.hpp"
 
 namespace papfft::comm {
 namespace {

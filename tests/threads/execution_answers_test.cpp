@@ -2,10 +2,10 @@
 // Which sends wait for their receiver's answer, so that the window bounds what is in the network.
 #include <gtest/gtest.h>
 
-#include "comm/exec/execution.hpp"
-#include "comm/exec/layout.hpp"
-#include "comm/schedule/registry.hpp"
-#include "comm/select/select.hpp"
+#include "comm/choose/select.hpp"
+#include "comm/engine/execution.hpp"
+#include "comm/engine/layout.hpp"
+#include "comm/schedule/core/registry.hpp"
 #include "papfft/reducer.hpp"
 
 namespace papfft::comm {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The farm of tasks, with ranks as threads.
-#include "comm/exec/farm.hpp"
+#include "comm/engine/farm.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <numeric>
 #include <thread>
 
-#include "comm/transport/thread_group.hpp"
+#include "comm/transport/threads/thread_group.hpp"
 
 namespace papfft::comm {
 namespace {

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <thread>
 
-#include "comm/schedule/registry.hpp"
-#include "comm/transport/thread_group.hpp"
+#include "comm/schedule/core/registry.hpp"
+#include "comm/transport/threads/thread_group.hpp"
 #include "papfft/session.hpp"
 #include "tests/support/thread_collectives.hpp"
 

@@ -5,9 +5,9 @@
 #include <map>
 #include <random>
 
-#include "comm/predict/arrival_exchange.hpp"
-#include "comm/predict/arrival_predictor.hpp"
-#include "comm/transport/thread_group.hpp"
+#include "comm/arrival/arrival_exchange.hpp"
+#include "comm/arrival/arrival_predictor.hpp"
+#include "comm/transport/threads/thread_group.hpp"
 
 namespace papfft::comm {
 namespace {

@@ -4,7 +4,7 @@
 #include <csignal>
 #include <stdexcept>
 
-#include "comm/predict/background.hpp"
+#include "comm/arrival/background.hpp"
 
 namespace papfft::comm {
 namespace {

@@ -5,8 +5,8 @@
 #include <latch>
 #include <stdexcept>
 
-#include "comm/predict/clock_sync.hpp"
-#include "comm/transport/thread_group.hpp"
+#include "comm/arrival/clock_sync.hpp"
+#include "comm/transport/threads/thread_group.hpp"
 
 namespace papfft::comm {
 namespace {

@@ -10,9 +10,9 @@
 #include <limits>
 #include <thread>
 
-#include "comm/predict/pure/arrival_trace.hpp"
-#include "comm/predict/pure/timeline.hpp"
-#include "comm/transport/thread_group.hpp"
+#include "comm/record/arrival_trace.hpp"
+#include "comm/record/timeline.hpp"
+#include "comm/transport/threads/thread_group.hpp"
 #include "papfft/session.hpp"
 #include "tests/support/thread_collectives.hpp"
 

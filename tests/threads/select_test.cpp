@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "comm/select/select.hpp"
+#include "comm/choose/select.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "comm/predict/pure/decision_board.hpp"
+#include "comm/arrival/decision_board.hpp"
 
 namespace papfft::comm {
 namespace {

@@ -11,8 +11,8 @@
 #include <optional>
 #include <thread>
 
-#include "comm/schedule/registry.hpp"
-#include "comm/transport/thread_group.hpp"
+#include "comm/schedule/core/registry.hpp"
+#include "comm/transport/threads/thread_group.hpp"
 #include "tests/support/thread_collectives.hpp"
 
 namespace papfft::comm {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "fft/dif.hpp"
+#include "fft/split/dif.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>
 
 #include <stdexcept>
 
-#include "fft/twiddle.hpp"
+#include "fft/kernel/twiddle.hpp"
 #include "tests/support/fft_pipeline.hpp"
 #include "tests/support/naive_dft.hpp"
 

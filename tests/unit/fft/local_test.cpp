@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fft/local.hpp"
+#include "fft/local/local.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -13,8 +13,8 @@
 #include <string>
 #include <tuple>
 
-#include "fft/engine.hpp"
-#include "fft/real.hpp"
+#include "fft/local/engine.hpp"
+#include "fft/local/real.hpp"
 #include "tests/support/naive_dft.hpp"
 
 namespace papfft::fft {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fft/order_free_sum.hpp"
+#include "fft/spectral/order_free_sum.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fft/overlap_save.hpp"
+#include "fft/spectral/overlap_save.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>

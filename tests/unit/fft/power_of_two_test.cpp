@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The own kernels, by every instruction set that this processor has.
-#include "fft/power_of_two.hpp"
+#include "fft/kernel/power_of_two.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "fft/fftw_plan.hpp"
-#include "fft/twiddle.hpp"
+#include "fft/kernel/fftw_plan.hpp"
+#include "fft/kernel/twiddle.hpp"
 #include "tests/support/naive_dft.hpp"
 
 namespace papfft::fft {

@@ -6,8 +6,8 @@
 #include <numbers>
 #include <numeric>
 
-#include "fft/fftw_plan.hpp"
-#include "fft/twiddle.hpp"
+#include "fft/kernel/fftw_plan.hpp"
+#include "fft/kernel/twiddle.hpp"
 #include "tests/support/fft_pipeline.hpp"
 #include "tests/support/naive_dft.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fft/sharing_model.hpp"
+#include "fft/engines/sharing_model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fft/spectrogram.hpp"
+#include "fft/spectral/spectrogram.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>

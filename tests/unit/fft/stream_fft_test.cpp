@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The streaming engine with ranks as threads, against one vector at a time.
-#include "fft/stream_fft.hpp"
+#include "fft/engines/stream_fft.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -13,10 +13,10 @@
 #include <stdexcept>
 #include <thread>
 
-#include "comm/transport/thread_group.hpp"
-#include "fft/farm_fft.hpp"
-#include "fft/parallel_fft.hpp"
-#include "fft/turns.hpp"
+#include "comm/transport/threads/thread_group.hpp"
+#include "fft/engines/farm_fft.hpp"
+#include "fft/engines/parallel_fft.hpp"
+#include "fft/engines/turns.hpp"
 #include "papfft/session.hpp"
 
 namespace papfft::fft {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fft/tuning.hpp"
+#include "fft/local/tuning.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "fft/fftw_plan.hpp"
+#include "fft/kernel/fftw_plan.hpp"
 #include "tests/support/scratch_folder.hpp"
 
 namespace papfft::fft {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fft/twiddle.hpp"
+#include "fft/kernel/twiddle.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Against the definition, by a slow transform in long double. That the definition is scipy's is shown by the program's tests.
-#include "fft/welch.hpp"
+#include "fft/spectral/welch.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "app/row_reader.hpp"
+#include "app/jobs/row_reader.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "app/row_writer.hpp"
+#include "app/jobs/row_writer.hpp"
 
 #include <gtest/gtest.h>
 

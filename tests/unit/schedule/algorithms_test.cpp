@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "comm/schedule/background.hpp"
-#include "comm/schedule/print.hpp"
-#include "comm/schedule/registry.hpp"
+#include "comm/schedule/core/background.hpp"
+#include "comm/schedule/core/print.hpp"
+#include "comm/schedule/core/registry.hpp"
 
 namespace papfft::comm {
 namespace {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "comm/schedule/arrival.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
+#include "comm/schedule/core/arrival_order.hpp"
 #include "tests/support/orders.hpp"
 
 namespace papfft::comm {

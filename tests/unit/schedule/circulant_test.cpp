@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "comm/schedule/circulant.hpp"
+#include "comm/schedule/family/circulant.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 #include <string>
 #include <thread>
 
-#include "comm/schedule/print.hpp"
-#include "comm/schedule/registry.hpp"
+#include "comm/schedule/core/print.hpp"
+#include "comm/schedule/core/registry.hpp"
 #include "tests/support/circulant_reference.hpp"
 
 namespace papfft::comm {

@@ -26,9 +26,9 @@
 #include <random>
 #include <set>
 
-#include "app/heap_meter.hpp"
-#include "comm/schedule/clairvoyant.hpp"
-#include "comm/schedule/verify.hpp"
+#include "app/bench/heap_meter.hpp"
+#include "comm/schedule/family/clairvoyant.hpp"
+#include "comm/verify/verify.hpp"
 
 namespace papfft::comm {
 namespace {

@@ -9,13 +9,13 @@
 #include <random>
 #include <set>
 
-#include "comm/predict/pure/imbalance.hpp"
-#include "comm/schedule/bi_greedy.hpp"
-#include "comm/schedule/print.hpp"
-#include "comm/schedule/registry.hpp"
-#include "comm/schedule/uni_greedy.hpp"
-#include "comm/sim/oracles.hpp"
-#include "comm/sim/simulator.hpp"
+#include "comm/bounds/bounds.hpp"
+#include "comm/model/closed_forms.hpp"
+#include "comm/model/simulator.hpp"
+#include "comm/schedule/core/print.hpp"
+#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/family/bi_greedy.hpp"
+#include "comm/schedule/family/uni_greedy.hpp"
 
 namespace papfft::comm {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "comm/schedule/registry.hpp"
+#include "comm/schedule/core/registry.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "comm/schedule/verify.hpp"
+#include "comm/verify/verify.hpp"
 
 namespace papfft::comm {
 namespace {

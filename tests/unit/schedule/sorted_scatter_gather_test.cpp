@@ -7,11 +7,11 @@
 #include <functional>
 #include <random>
 
-#include "comm/schedule/arrival.hpp"
-#include "comm/schedule/background.hpp"
-#include "comm/schedule/print.hpp"
-#include "comm/schedule/registry.hpp"
-#include "comm/schedule/verify.hpp"
+#include "comm/schedule/core/arrival_order.hpp"
+#include "comm/schedule/core/background.hpp"
+#include "comm/schedule/core/print.hpp"
+#include "comm/schedule/core/registry.hpp"
+#include "comm/verify/verify.hpp"
 
 namespace papfft::comm {
 namespace {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "comm/schedule/transform.hpp"
+#include "comm/schedule/core/transform.hpp"
 
 #include <gtest/gtest.h>
 
-#include "comm/schedule/background.hpp"
-#include "comm/schedule/builder.hpp"
-#include "comm/schedule/contract.hpp"
-#include "comm/schedule/print.hpp"
-#include "comm/schedule/registry.hpp"
-#include "comm/schedule/verify.hpp"
-#include "comm/sim/simulator.hpp"
+#include "comm/model/simulator.hpp"
+#include "comm/schedule/core/background.hpp"
+#include "comm/schedule/core/builder.hpp"
+#include "comm/schedule/core/contract.hpp"
+#include "comm/schedule/core/print.hpp"
+#include "comm/schedule/core/registry.hpp"
+#include "comm/verify/verify.hpp"
 #include "tests/support/orders.hpp"
 
 namespace papfft::comm {

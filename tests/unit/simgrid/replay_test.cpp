@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <tuple>
 
-#include "comm/schedule/registry.hpp"
-#include "comm/schedule/transform.hpp"
-#include "comm/sim/platform.hpp"
+#include "comm/model/platform.hpp"
+#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/transform.hpp"
 
 namespace papfft::comm {
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// papfft bench: measurements. One file per kind.
+#include "app/bench/bench.hpp"
+
+namespace papfft::app {
+
+void add_bench(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("bench", "measure collectives, transforms, planning and the predictor");
+  command->require_subcommand(1);
+  command->footer(
+      "Examples:\n"
+      "  mpirun -n 4 papfft bench collective --op gather --algorithms mpi,ls,bsls --bytes 8M "
+      "--delay uniform:50ms\n"
+      "  mpirun -n 4 papfft bench fft --vectors 1000 --gathers mpi,ls,bsls\n"
+      "  papfft bench schedule --ranks 64,128 --repetitions 20\n"
+      "  papfft bench local --sizes 2^10..2^20\n"
+      "  mpirun -n 4 papfft bench predictor --delay uniform:20ms\n"
+      "  papfft bench collective --help");
+  add_bench_collective(*command, action);
+  add_bench_fft(*command, action);
+  add_bench_schedule(*command, action);
+  add_bench_local(*command, action);
+  add_bench_predictor(*command, action);
+}
+
+}  // namespace papfft::app

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+#include "app/bench/bench_common.hpp"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <limits>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "app/cli/tell.hpp"
+#include "app/io/atomic_file.hpp"
+#include "comm/engine/steady_clock.hpp"
+#include "comm/engine/wait.hpp"
+#include "comm/mpi/mpi_transport.hpp"
+
+namespace papfft::app {
+
+namespace {
+
+using comm::check_mpi;
+
+constexpr auto kBarrierNap = std::chrono::microseconds(100);
+constexpr auto kTimeToSpeak = std::chrono::milliseconds(500);  // and to end the job
+
+/// How long somebody has waited who looks again and again. While the process was stopped by a signal it has not waited: as it goes on,
+/// others may be long waiting for it, and it must not say that it waits for them.
+class Patience {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// To be called often. @return the time waited
+  Clock::duration look() {
+    const auto now = Clock::now();
+    waited_ += std::min<Clock::duration>(now - last_, kLongestPause);
+    last_ = now;
+    return waited_;
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kLongestPause{500};  // of a process that runs, on a busy machine
+  Clock::duration waited_{};
+  Clock::time_point last_ = Clock::now();
+};
+
+std::string library_name() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  const std::string name(text.data(), static_cast<std::size_t>(length));
+  return name.substr(0, name.find_first_of(",\n"));
+}
+
+}  // namespace
+
+OwnComm::OwnComm(std::chrono::milliseconds stuck_after) : stuck_after_(stuck_after) {
+  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  MPI_Comm_rank(comm_, &rank_);
+  MPI_Comm_size(comm_, &size_);
+}
+
+OwnComm::~OwnComm() {
+  if (std::uncaught_exceptions() == 0)
+    MPI_Comm_free(&comm_);  // collective: after a failure it might wait for ever
+}
+
+void OwnComm::wait_for(MPI_Request request, const char* what, bool naps) const {
+  // Lower ranks first, so that one speaks for all.
+  const auto limit = stuck_after_ + rank_ * kTimeToSpeak;
+  Patience patience;
+  for (int done = 0;;) {
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done != 0) return;
+    if (naps) std::this_thread::sleep_for(kBarrierNap);
+    if (stuck_after_.count() > 0 && patience.look() > limit) {
+      throw comm::StuckError(
+          fmt::format("no progress for {} ms: rank {} waits for others in {} of the benchmark's own",
+                      stuck_after_.count(), rank_, what),
+          true);
+    }
+  }
+}
+
+void OwnComm::double_barrier() const {
+  for (int i = 0; i < 2; ++i) {
+    if (stuck_after_.count() == 0) {
+      check_mpi(MPI_Barrier(comm_), "MPI_Barrier");
+    } else {
+      watched_barrier(false);
+    }
+  }
+}
+
+void OwnComm::quiet_barrier() const { watched_barrier(true); }
+
+void OwnComm::watched_barrier(bool naps) const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
+  wait_for(request, "a barrier", naps);
+}
+
+void OwnComm::gather(const void* mine, void* all, std::size_t bytes) const {
+  if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw std::length_error("too many measurements at a time");
+  }
+  const int count = static_cast<int>(bytes);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Igather(mine, count, MPI_BYTE, all, count, MPI_BYTE, 0, comm_, &request), "MPI_Igather");
+  wait_for(request, "a gather of results", true);
+}
+
+CallWatch::CallWatch(std::chrono::milliseconds stuck_after, int rank)
+    : stuck_after_(stuck_after), rank_(rank) {
+  if (stuck_after.count() > 0) thread_ = std::thread([this] { watch(); });
+}
+
+CallWatch::~CallWatch() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void CallWatch::begins(const std::string& call) noexcept {
+  call_ = &call;
+  since_ns_ = comm::steady_now_ns();
+}
+
+void CallWatch::watch() {
+  // Calls of our own say by themselves who waits for whom, and are given the time for that.
+  const auto limit = stuck_after_ + std::chrono::seconds(3) + rank_ * kTimeToSpeak;
+  Patience patience;
+  std::int64_t watched_ns = 0;
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return stopping_; })) {
+    const std::int64_t since_ns = since_ns_;
+    if (since_ns == 0 || since_ns != std::exchange(watched_ns, since_ns)) patience = {};
+    if (patience.look() < limit) continue;
+    tell("papfft: no progress for {} ms: rank {} is still in a call of {}\n", stuck_after_.count(), rank_,
+         *call_.load());
+    abort_job(kCommunication);
+    std::_Exit(kCommunication);
+  }
+}
+
+comm::LinkProbe rate_probe(int root) {
+  return {.sender = root == 0 ? 1 : 0, .receiver = root, .long_bytes = std::size_t{1} << 20U, .in_flight = 8};
+}
+
+Work::Work(const std::string& kind) : spins_(kind == "spin") {
+  if (kind != "spin" && kind != "sleep") {
+    throw std::invalid_argument("no work '" + kind + "'; known: sleep, spin");
+  }
+}
+
+void Work::run_for(std::chrono::nanoseconds duration) const {
+  const auto end = std::chrono::steady_clock::now() + duration;
+  if (!spins_) {
+    std::this_thread::sleep_until(end);
+    return;
+  }
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+void require_launcher(const std::string& command) {
+  if (!is_launched()) {
+    throw UsageError(fmt::format(
+        "{} measures messages between ranks; what would work: mpirun -n 4 papfft {} ...", command, command));
+  }
+}
+
+nlohmann::ordered_json machine_json(Job& job) {
+  utsname system{};
+  uname(&system);
+  return {{"host", system.nodename},
+          {"kernel", fmt::format("{} {}", system.sysname, system.release)},
+          {"architecture", system.machine},
+          {"cores", comm::available_cores()},
+          {"mpi", library_name()},
+          {"ranks", job.size()},
+          {"ranks_on_host", job.comm().ranks_on_host()}};
+}
+
+nlohmann::ordered_json to_json(const report::Summary& s) {
+  return {{"median", s.median},    {"mean", s.mean}, {"stddev", s.stddev},
+          {"p10", s.p10},          {"p90", s.p90},   {"p99", s.p99},
+          {"min", s.min},          {"max", s.max},   {"median_ci95", {s.median_low, s.median_high}},
+          {"outliers", s.outliers}};
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  if (path.empty()) return;
+  io::AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+void check_outputs(std::initializer_list<std::string> paths) {
+  std::vector<std::string> wanted;
+  std::ranges::copy_if(paths, std::back_inserter(wanted), [](const auto& path) { return !path.empty(); });
+  std::ranges::for_each(wanted, io::check_writable);
+  io::require_distinct(wanted);
+}
+
+double milliseconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
+
+std::string figure(double value) {
+  if (!std::isfinite(value)) return "-";
+  const double size = std::abs(value);
+  return fmt::format("{:.{}f}", value, size >= 100 ? 1 : size >= 1 ? 2 : 3);
+}
+
+}  // namespace papfft::app

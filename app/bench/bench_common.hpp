@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// What the benchmarks have in common.
+#pragma once
+#include <mpi.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "app/report/statistics.hpp"
+#include "app/run/job.hpp"
+#include "app/run/job_options.hpp"
+#include "papfft/collectives.hpp"
+
+namespace papfft::app {
+
+/// A communicator of the benchmark's own: its messages do not disturb those that are measured.
+class OwnComm {
+ public:
+  /// Collective over MPI_COMM_WORLD. @param stuck_after  so long a rank waits for the others in what follows; 0: for ever
+  /// @throws comm::TransportError; and what follows, comm::StuckError
+  explicit OwnComm(std::chrono::milliseconds stuck_after);
+  ~OwnComm();
+  OwnComm(const OwnComm&) = delete;
+  OwnComm& operator=(const OwnComm&) = delete;
+  [[nodiscard]] MPI_Comm get() const { return comm_; }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+
+  /// Two barriers, so that the ranks leave the second one nearly together (the first gets late ranks' attention).
+  void double_barrier() const;
+
+  /// Returns when all have called it; naps meanwhile, so that those who have not get the cores that ranks may share.
+  void quiet_barrier() const;
+
+  /// Each rank's `mine` (all of one length) to rank 0, one rank after another; elsewhere nothing.
+  template <typename Value>
+  [[nodiscard]] std::vector<Value> to_root(std::span<const Value> mine) const {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    std::vector<Value> all(rank_ == 0 ? mine.size() * static_cast<std::size_t>(size_) : 0);
+    gather(mine.data(), all.data(), mine.size_bytes());
+    return all;
+  }
+
+ private:
+  void gather(const void* mine, void* all, std::size_t bytes) const;
+  void watched_barrier(bool naps) const;
+  void wait_for(MPI_Request request, const char* what, bool naps) const;
+
+  std::chrono::milliseconds stuck_after_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+};
+
+/// Ends the job if a call lasts too long: those of the MPI library itself cannot be looked into. By a thread of its own.
+class CallWatch {
+ public:
+  /// @param stuck_after  0: nothing is watched
+  CallWatch(std::chrono::milliseconds stuck_after, int rank);
+  ~CallWatch();
+  CallWatch(const CallWatch&) = delete;
+  CallWatch& operator=(const CallWatch&) = delete;
+
+  /// @param call  what it is, for the line on stderr; must outlive it
+  void begins(const std::string& call) noexcept;
+  void ends() noexcept { since_ns_ = 0; }
+
+ private:
+  void watch();
+
+  std::chrono::milliseconds stuck_after_;
+  int rank_;
+  std::atomic<const std::string*> call_ = nullptr;
+  std::atomic<std::int64_t> since_ns_ = 0;  // 0: none
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+/// Messages from another rank to the root, long enough for the rate of the link: by these bounds are computed.
+[[nodiscard]] comm::LinkProbe rate_probe(int root);
+
+/// The compute phase of an experiment.
+class Work {
+ public:
+  /// @param kind  "sleep", or "spin" that keeps a core busy. @throws std::invalid_argument
+  explicit Work(const std::string& kind);
+  void run_for(std::chrono::nanoseconds duration) const;
+
+ private:
+  bool spins_;
+};
+
+/// Before any MPI call. @throws UsageError  not started by a launcher
+void require_launcher(const std::string& command);
+
+/// Host, cores, kernel, MPI library, ranks.
+[[nodiscard]] nlohmann::ordered_json machine_json(Job& job);
+
+[[nodiscard]] nlohmann::ordered_json to_json(const report::Summary& summary);
+
+/// The file appears only when complete. An empty path: nothing. @throws io::OutputError
+void write_text(const std::string& path, const std::string& text);
+
+/// Before long work. Empty paths are passed over. @throws io::OutputError
+void check_outputs(std::initializer_list<std::string> paths);
+
+[[nodiscard]] double milliseconds(std::int64_t ns);
+
+/// 1.2345 -> "1.23"; three figures that matter, without exponent.
+[[nodiscard]] std::string figure(double value);
+
+}  // namespace papfft::app

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "app/bench/fftw_mpi.hpp"
+
+#include <stdexcept>
+
+#include "app/bench/fftw_transform.hpp"
+#include "comm/mpi/mpi_transport.hpp"
+
+#ifdef PAPFFT_WITH_FFTW_MPI
+#include <fftw3-mpi.h>
+#endif
+
+namespace papfft::app {
+
+#ifdef PAPFFT_WITH_FFTW_MPI
+
+namespace {
+
+/// FFTW's names for one precision; the same members for both.
+template <typename T>
+struct Api;
+
+#define PAPFFT_FFTW_MPI_API(T, PREFIX)                             \
+  template <>                                                      \
+  struct Api<T> {                                                  \
+    using Complex = PREFIX##_complex;                              \
+    using Handle = PREFIX##_plan;                                  \
+    static constexpr auto init = PREFIX##_mpi_init;                \
+    static constexpr auto local_size = PREFIX##_mpi_local_size_1d; \
+    static constexpr auto plan = PREFIX##_mpi_plan_dft_1d;         \
+    static constexpr auto execute = PREFIX##_execute;              \
+    static constexpr auto destroy = PREFIX##_destroy_plan;         \
+    static constexpr auto allocate = PREFIX##_alloc_complex;       \
+    static constexpr auto release = PREFIX##_free;                 \
+  };
+PAPFFT_FFTW_MPI_API(float, fftwf)
+PAPFFT_FFTW_MPI_API(double, fftw)
+#undef PAPFFT_FFTW_MPI_API
+
+}  // namespace
+
+template <typename T>
+struct FftwMpi<T>::Plan : FftwTransform<Api<T>> {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int block_bytes = 0;
+};
+
+template <typename T>
+bool FftwMpi<T>::is_available() {
+  return true;
+}
+
+template <typename T>
+FftwMpi<T>::FftwMpi(MPI_Comm comm, std::size_t length) : plan_(std::make_unique<Plan>()) {
+  static const bool initialised = (Api<T>::init(), true);
+  (void)initialised;
+  int ranks = 1;
+  int rank = 0;
+  comm::check_mpi(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
+  comm::check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  const auto n = static_cast<std::ptrdiff_t>(length);
+  std::ptrdiff_t in_count = 0;
+  std::ptrdiff_t in_first = 0;
+  std::ptrdiff_t out_count = 0;
+  std::ptrdiff_t out_first = 0;
+  constexpr unsigned kFlags = FFTW_ESTIMATE | FFTW_MPI_SCRAMBLED_OUT;
+  const std::ptrdiff_t room =
+      Api<T>::local_size(n, comm, FFTW_FORWARD, kFlags, &in_count, &in_first, &out_count, &out_first);
+  const std::ptrdiff_t block = n / ranks;
+  // Its order of bins is one of equal blocks only where each rank has at least as many samples as there are ranks.
+  int fits = n % ranks == 0 && block % ranks == 0 && in_count == block && out_count == block &&
+                     in_first == rank * block && out_first == rank * block
+                 ? 1
+                 : 0;
+  comm::check_mpi(MPI_Allreduce(MPI_IN_PLACE, &fits, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+  if (fits == 0) {
+    throw std::invalid_argument("engine fftw-mpi: the square of the number of ranks must divide the length");
+  }
+  Plan& p = *plan_;
+  p.comm = comm;
+  p.block_bytes = static_cast<int>(block * static_cast<std::ptrdiff_t>(sizeof(std::complex<T>)));
+  p.in = Api<T>::allocate(static_cast<std::size_t>(room));
+  p.out = Api<T>::allocate(static_cast<std::size_t>(room));
+  p.handle = Api<T>::plan(n, p.in, p.out, comm, FFTW_FORWARD, kFlags);
+  if (p.handle == nullptr) throw std::invalid_argument("engine fftw-mpi: FFTW cannot plan this length");
+}
+
+template <typename T>
+void FftwMpi<T>::execute(const std::complex<T>* in, std::complex<T>* blocks) {
+  const Plan& p = *plan_;
+  comm::check_mpi(MPI_Scatter(in, p.block_bytes, MPI_BYTE, p.in, p.block_bytes, MPI_BYTE, 0, p.comm),
+                  "MPI_Scatter");
+  Api<T>::execute(p.handle);
+  comm::check_mpi(MPI_Gather(p.out, p.block_bytes, MPI_BYTE, blocks, p.block_bytes, MPI_BYTE, 0, p.comm),
+                  "MPI_Gather");
+}
+
+#else
+
+template <typename T>
+struct FftwMpi<T>::Plan {};
+
+template <typename T>
+bool FftwMpi<T>::is_available() {
+  return false;
+}
+
+template <typename T>
+FftwMpi<T>::FftwMpi(MPI_Comm /*comm*/, std::size_t /*length*/) {
+  throw std::invalid_argument("engine fftw-mpi: papfft was built without libfftw3-mpi");
+}
+
+template <typename T>
+void FftwMpi<T>::execute(const std::complex<T>* /*in*/, std::complex<T>* /*blocks*/) {}
+
+#endif
+
+template <typename T>
+FftwMpi<T>::~FftwMpi() = default;
+
+template class FftwMpi<float>;
+template class FftwMpi<double>;
+
+}  // namespace papfft::app

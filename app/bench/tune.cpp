@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// papfft tune: finds the fastest engine for local transforms and remembers it for this user.
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <filesystem>
+
+#include "app/bench/bench_common.hpp"
+#include "app/cli/command.hpp"
+#include "app/cli/exit_code.hpp"
+#include "app/cli/number_checks.hpp"
+#include "app/io/errors.hpp"
+#include "app/jobs/transform_sizes.hpp"
+#include "app/report/text_table.hpp"
+#include "fft/local/engine.hpp"
+#include "fft/local/tuning.hpp"
+
+namespace papfft::app {
+
+namespace {
+
+struct TuneOptions {
+  TransformSizes sizes;
+  int threads = 1;
+  double effort_s = 0.1;
+  std::string file;
+  bool quiet = false;
+};
+
+template <typename T>
+void tune_length(const TuneOptions& options, std::size_t length, const std::string& precision,
+                 fft::Tuning& tuning, report::TextTable& table) {
+  for (const std::string& domain : options.sizes.domains) {
+    for (const fft::PlanKind kind : TransformSizes::kinds(domain)) {
+      const auto times = fft::time_engines<T>(kind, length, options.effort_s);
+      const fft::Engine best = fft::fastest(times);
+      tuning.set(fft::Tuning::key<T>(kind, length), best);
+      const auto time_of = [&](fft::Engine engine) {
+        for (const fft::EngineTime& time : times) {
+          if (time.engine == engine) return figure(time.seconds * 1e6);
+        }
+        return std::string("-");
+      };
+      table.add({fmt::format("{}", length), precision, std::string(fft::to_string(kind)),
+                 time_of(fft::Engine::own), time_of(fft::Engine::fftw), time_of(fft::Engine::pieces),
+                 std::string(fft::to_string(best))});
+    }
+  }
+}
+
+int run_tune(const TuneOptions& options) {
+  refuse_launcher("tune");
+  options.sizes.check();
+  const auto lengths = options.sizes.lengths();
+  const std::filesystem::path path =
+      options.file.empty() ? fft::Tuning::default_path() : std::filesystem::path(options.file);
+  if (path.empty()) {
+    throw UsageError(
+        "there is no folder to remember anything in (PAPFFT_TUNING=off, or no HOME); what would work: --file "
+        "FILE");
+  }
+  // What cannot be read is made anew.
+  fft::Tuning tuning = fft::Tuning::read(path).value_or(fft::Tuning{});
+  const auto write = [&] {
+    try {
+      tuning.write(path);
+    } catch (const std::runtime_error& e) {
+      throw io::OutputError(path.string(), e.what());
+    }
+  };
+  write();  // before long work
+  omp_set_num_threads(options.threads);
+  report::TextTable table({"n", "precision", "transform", "own us", "fftw us", "pieces us", "chosen"});
+  for (const std::size_t length : lengths) {
+    for (const std::string& precision : options.sizes.precisions) {
+      if (precision == "float") {
+        tune_length<float>(options, length, precision, tuning, table);
+      } else {
+        tune_length<double>(options, length, precision, tuning, table);
+      }
+    }
+    write();  // whoever interrupts this keeps what has been found
+  }
+  if (!options.quiet) {
+    fmt::print("{}on {} thread{}; remembered in {}\n", table.text(), options.threads,
+               options.threads == 1 ? "" : "s", path.string());
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<TuneOptions>();
+  CLI::App* command =
+      app.add_subcommand("tune", "find the fastest engine for local transforms and remember it");
+  options->sizes.declare(*command);
+  command->add_option("--threads", options->threads, "OpenMP threads to measure with")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("--effort", options->effort_s, "seconds to measure each engine for, planning aside")
+      ->check(CLI::Range(1e-6, 1e4))
+      ->check(finite_number())
+      ->capture_default_str();
+  command->add_option("--file", options->file, "remember it here (use it with PAPFFT_TUNING=FILE)");
+  command->add_flag("-q,--quiet", options->quiet, "no table");
+  command->footer(
+      "Examples:\n"
+      "  papfft tune\n"
+      "  papfft tune --sizes 2^10..2^22 --precision double --domain complex --threads 2\n"
+      "Engines: our own kernels, FFTW (planned by FFTW_MEASURE, which takes seconds for long vectors), and "
+      "FFTW on pieces\n"
+      "of the vector. Remembered per processor model and version in ~/.cache/papfft; PAPFFT_TUNING=off "
+      "ignores it.\n"
+      "Results are the same to the bit in every run, but tuning again may change the last bits.\n"
+      "Exit codes: 0 ok, 64 usage, 73 cannot write.");
+  command->callback([&action, options] { action = [options] { return run_tune(*options); }; });
+}
+
+}  // namespace papfft::app

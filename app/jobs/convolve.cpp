@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: MIT
+// papfft convolve: signals through a long filter, by overlap-save; each rank takes a stretch of blocks.
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "app/cli/command.hpp"
+#include "app/cli/number_checks.hpp"
+#include "app/cli/tell.hpp"
+#include "app/io/wav.hpp"
+#include "app/jobs/sample_job.hpp"
+#include "app/run/arrivals.hpp"
+#include "fft/spectral/overlap_save.hpp"
+
+namespace papfft::app {
+
+namespace {
+
+struct ConvolveOptions {
+  JobOptions job;
+  InputOptions io;
+  std::string filter;
+  std::string filter_format;
+  std::string mode = "full";
+  std::optional<std::uint64_t> length;  ///< --nfft
+  bool apart = false;                   ///< --each-channel
+};
+
+/// What the root finds out and every rank must know. Without padding: it is sent as bytes.
+struct Plan {
+  std::uint64_t rows = 1;
+  std::uint64_t samples = 0;  ///< N, per row
+  std::uint64_t taps = 0;     ///< M
+  std::uint64_t length = 0;   ///< F, of the transforms
+  std::uint64_t first = 0;    ///< of the N+M-1 results, the first one that is wanted
+  std::uint64_t outputs = 0;  ///< and how many
+  std::int64_t is_complex = 0;
+};
+
+template <typename T>
+class ConvolveJob {
+ public:
+  using Complex = std::complex<T>;
+
+  ConvolveJob(Job& job, const ConvolveOptions& options) : job_(job), options_(options) {
+    report_.recorder = job.recorder();
+  }
+
+  void run() {
+    job_.at_root([&] { prepare(); });
+    plan_ = job_.from_root(plan_);
+    if (plan_.is_complex != 0) {
+      convolve<Complex>(in_.complex, taps_.complex, out_.complex);
+    } else {
+      convolve<T>(in_.real, taps_.real, out_.real);
+    }
+    const double compute_s = largest_at_root(job_, compute_s_, options_.job.reduce);
+    job_.at_root([&] {
+      finish_report(compute_s);
+      write();
+    });
+  }
+
+ private:
+  void prepare() {
+    const std::unique_ptr<io::Source> source = open_checked(options_.io, options_.job, job_.size());
+    const std::unique_ptr<io::Source> filter = open_filter();
+    const io::SignalInfo& info = source->info();
+    if (filter->info().rows != 1) {
+      throw UsageError(
+          fmt::format("{}: a filter is one vector, and there are {}", filter->name(), filter->info().rows));
+    }
+    plan_.is_complex = info.is_complex || filter->info().is_complex ? 1 : 0;
+    set_rate(*source, *filter);
+    if (options_.apart && !options_.io.channel && info.channels > 1) {
+      read_channels(*source);
+    } else {
+      plan_.rows = info.rows;
+      two_dimensional_ = info.two_dimensional;
+      in_ = read_samples<T>(*source, plan_.is_complex != 0, report_);
+    }
+    RunReport of_filter;
+    of_filter.recorder = job_.recorder();
+    taps_ = read_samples<T>(*filter, plan_.is_complex != 0, of_filter);
+    plan_.samples = std::max(in_.real.size(), in_.complex.size()) / plan_.rows;
+    plan_.taps = std::max(taps_.real.size(), taps_.complex.size());
+    choose_outputs();
+    choose_length();
+    for (const std::string& path : options_.io.out) {
+      if (is_sound(path)) {
+        io::check_wav(path, {.is_complex = plan_.is_complex != 0,
+                             .channels = plan_.rows,
+                             .length = plan_.outputs,
+                             .sample_rate_hz = rate_hz_});
+      }
+    }
+  }
+
+  static bool is_sound(const std::string& path) { return io::format_of(path) == io::OutputFormat::wav; }
+
+  /// Where only one of the two tells its rate, it is the other's, too.
+  void set_rate(const io::Source& source, const io::Source& filter) {
+    const double of_filter_hz = filter.info().sample_rate_hz;
+    rate_hz_ = source.info().sample_rate_hz;
+    if (rate_hz_ > 0 && of_filter_hz > 0 && rate_hz_ != of_filter_hz) {
+      throw UsageError(
+          fmt::format("{} has {} samples per second and {} {}; what would work: one of them resampled to the "
+                      "other's rate",
+                      source.name(), rate_hz_, filter.name(), of_filter_hz));
+    }
+    if (!(rate_hz_ > 0)) rate_hz_ = of_filter_hz;
+  }
+
+  /// Each channel of a sound becomes a row.
+  void read_channels(const io::Source& sound) {
+    if (!sound.info().any_order) {
+      throw UsageError(
+          fmt::format("{}: its {} channels are read one after another, for which it must be a file",
+                      sound.name(), sound.info().channels));
+    }
+    plan_.rows = sound.info().channels;
+    two_dimensional_ = true;
+    timed(report_, "read", [&] {
+      for (unsigned c = 0; c < plan_.rows; ++c) {
+        RunReport of_channel;
+        const std::unique_ptr<io::Source> source = options_.io.open_file(options_.io.in, c);
+        const Samples<T> samples = read_samples<T>(*source, plan_.is_complex != 0, of_channel);
+        in_.real.insert(in_.real.end(), samples.real.begin(), samples.real.end());
+        in_.complex.insert(in_.complex.end(), samples.complex.begin(), samples.complex.end());
+        report_.non_finite += of_channel.non_finite;
+      }
+    });
+  }
+
+  [[nodiscard]] std::unique_ptr<io::Source> open_filter() const {
+    InputOptions input = options_.io;
+    input.raw_type = options_.filter_format;
+    return input.open_file(options_.filter, std::nullopt);
+  }
+
+  /// As numpy and scipy mean full, same and valid.
+  void choose_outputs() {
+    const std::uint64_t shorter = std::min(plan_.samples, plan_.taps);
+    if (options_.mode == "full") {
+      plan_.outputs = plan_.samples + plan_.taps - 1;
+    } else if (options_.mode == "same") {
+      plan_.first = (plan_.taps - 1) / 2;
+      plan_.outputs = plan_.samples;
+    } else {
+      plan_.first = shorter - 1;
+      plan_.outputs = std::max(plan_.samples, plan_.taps) - shorter + 1;
+    }
+  }
+
+  void choose_length() {
+    if (options_.length) {
+      if (*options_.length < plan_.taps) {
+        throw UsageError(fmt::format("--nfft {} is below the filter's {} samples; what would work: --nfft {}",
+                                     *options_.length, plan_.taps,
+                                     fft::OverlapSave<T>::best_length(plan_.taps, plan_.outputs)));
+      }
+      plan_.length = *options_.length;
+      return;
+    }
+    const auto ranks = static_cast<std::uint64_t>(job_.size());
+    plan_.length = fft::OverlapSave<T>::best_length(plan_.taps, (plan_.outputs + ranks - 1) / ranks);
+  }
+
+  /// The filter's transform is made once and broadcast. FFTW's plans are not: with Rigor::estimate they follow from the
+  /// length alone, so each rank makes the same by itself.
+  template <typename Sample>
+  fft::OverlapSave<Sample> make_filter(const std::vector<Sample>& taps) {
+    using Filter = fft::OverlapSave<Sample>;
+    std::vector<Complex> spectrum(Filter::bins_of(plan_.length));
+    timed(report_, "filter", [&] {
+      if (job_.is_root()) spectrum = Filter::filter_spectrum(taps, plan_.length);
+      job_.comm().template bcast<Complex>(spectrum, 0, options_.job.bcast);
+    });
+    report_.bytes_out = static_cast<std::uint64_t>(job_.size() - 1) * spectrum.size() * sizeof(Complex);
+    return Filter(plan_.length, plan_.taps, std::move(spectrum));
+  }
+
+  template <typename Sample>
+  void convolve(const std::vector<Sample>& whole, const std::vector<Sample>& taps, std::vector<Sample>& out) {
+    fft::OverlapSave<Sample> filter = make_filter<Sample>(taps);
+    const auto p = static_cast<std::uint64_t>(job_.size());
+    const std::uint64_t all_blocks = (plan_.outputs + filter.step() - 1) / filter.step();
+    const std::uint64_t share = (all_blocks + p - 1) / p;
+    const auto rank = static_cast<std::uint64_t>(job_.rank());
+    const std::uint64_t my_blocks =
+        std::min(all_blocks, (rank + 1) * share) - std::min(all_blocks, rank * share);
+    const std::uint64_t block = filter.samples_spanned(share);
+
+    std::vector<Sample> blocks(job_.is_root() ? p * block : 0);
+    std::vector<Sample> mine(block);
+    std::vector<Sample> result(share * filter.step());
+    std::vector<Sample> results(job_.is_root() ? p * result.size() : 0);
+    if (job_.is_root()) out.resize(plan_.rows * plan_.outputs);
+
+    ArrivalAware arrivals(job_, options_.job, plan_.rows);
+    std::optional<comm::PersistentCall> gather;
+    if (arrivals.session() != nullptr) {  // the root can take the others' results while it computes its own
+      gather = arrivals.session()->template gather_init<Sample>(result, results, 0, options_.job.gather);
+    }
+    Progress progress = options_.job.make_progress(job_.is_root(), "convolve");
+    double split_s = 0;
+    double scatter_s = 0;
+    double gather_s = 0;
+    for (std::uint64_t row = 0; row < plan_.rows; ++row) {
+      clocked(report_, "split", split_s, [&] {
+        if (job_.is_root()) cut<Sample>(whole, row, share * filter.step(), blocks, block);
+      });
+      clocked(report_, "scatter", scatter_s,
+              [&] { arrivals.comm().template scatter<Sample>(blocks, mine, 0, options_.job.scatter); });
+      if (gather) gather->start();
+      clocked(compute_s_, [&] {
+        arrivals.watch().compute_begins();
+        filter.process(mine, my_blocks, result.data(), arrivals.watch().progress());
+        arrivals.watch().compute_ends();
+      });
+      clocked(report_, "gather", gather_s, [&] {
+        if (gather) {
+          gather->wait();
+        } else {
+          job_.comm().template gather<Sample>(result, results, 0, options_.job.gather);
+        }
+      });
+      if (job_.is_root()) std::copy_n(results.begin(), plan_.outputs, out.data() + row * plan_.outputs);
+      progress.show(row + 1, plan_.rows);
+    }
+    report_.arrivals = arrivals.finish();
+    report_.phases_s.emplace_back("split", split_s);
+    report_.phases_s.emplace_back("scatter", scatter_s);
+    report_.phases_s.emplace_back("compute", compute_s_);
+    report_.phases_s.emplace_back("gather", gather_s);
+    report_.shared_work_s = split_s;
+    report_.bytes_out += plan_.rows * (p - 1) * block * sizeof(Sample);
+    report_.bytes_back = plan_.rows * (p - 1) * result.size() * sizeof(Sample);
+    if (job_.is_root() && !options_.job.arrivals.delays() &&
+        (options_.job.stats || !options_.job.json.empty())) {
+      measure_alone<Sample>(whole, taps);
+    }
+  }
+
+  /// Each rank's samples for `outputs` results, among them the M-1 before its first; zeros before and after the row.
+  template <typename Sample>
+  void cut(const std::vector<Sample>& whole, std::uint64_t row, std::uint64_t outputs,
+           std::vector<Sample>& blocks, std::uint64_t block) const {
+    const Sample* const samples = whole.data() + row * plan_.samples;
+    for (std::uint64_t r = 0; r * block < blocks.size(); ++r) {
+      const auto length = static_cast<std::int64_t>(plan_.samples);
+      const std::int64_t first =
+          static_cast<std::int64_t>(plan_.first + r * outputs) - static_cast<std::int64_t>(plan_.taps - 1);
+      const std::int64_t begin = std::clamp<std::int64_t>(first, 0, length);
+      const std::int64_t end = std::clamp<std::int64_t>(first + static_cast<std::int64_t>(block), 0, length);
+      Sample* const to = blocks.data() + r * block;
+      std::fill_n(to, block, Sample{});
+      std::copy(samples + begin, samples + end, to + (begin - first));
+    }
+  }
+
+  /// The same by one process, with transforms as long as suit it.
+  template <typename Sample>
+  void measure_alone(const std::vector<Sample>& whole, const std::vector<Sample>& taps) {
+    using Filter = fft::OverlapSave<Sample>;
+    const std::size_t length = Filter::best_length(plan_.taps, plan_.outputs);
+    Filter filter(length, plan_.taps, Filter::filter_spectrum(taps, length));
+    const std::uint64_t blocks = (plan_.outputs + filter.step() - 1) / filter.step();
+    std::vector<Sample> samples(filter.samples_spanned(blocks));
+    std::vector<Sample> result(blocks * filter.step());
+    report_.single_process_s = static_cast<double>(plan_.rows) * least_seconds([&] {
+                                 cut<Sample>(whole, 0, result.size(), samples, samples.size());
+                                 filter.process(samples, blocks, result.data());
+                               });
+  }
+
+  void finish_report(double compute_s) {
+    report_.command = "convolve";
+    report_.ranks = job_.size();
+    report_.threads = omp_get_max_threads();
+    for (auto& [name, seconds] : report_.phases_s) {
+      if (name == "compute") seconds = compute_s;
+    }
+    report_.shared_work_s += compute_s;
+    report_.summary = fmt::format(
+        "{} convolution of {} {} vector{} of {} samples with {} taps: transforms of {}, {} precision, {} "
+        "rank{} with "
+        "{} thread{}: bcast {}, scatter {}, gather {}",
+        options_.mode, plan_.rows, plan_.is_complex != 0 ? "complex" : "real", plan_.rows == 1 ? "" : "s",
+        plan_.samples, plan_.taps, plan_.length, options_.io.precision, job_.size(),
+        job_.size() == 1 ? "" : "s", report_.threads, report_.threads == 1 ? "" : "s", options_.job.bcast,
+        options_.job.scatter, options_.job.gather);
+    report_.settings = {{"samples", plan_.samples},
+                        {"rows", plan_.rows},
+                        {"taps", plan_.taps},
+                        {"mode", options_.mode},
+                        {"nfft", plan_.length},
+                        {"complex", plan_.is_complex != 0},
+                        {"precision", options_.io.precision},
+                        {"bcast", options_.job.bcast},
+                        {"scatter", options_.job.scatter},
+                        {"gather", options_.job.gather}};
+  }
+
+  void write() {
+    timed(report_, "write", [&] {
+      for (const std::string& path : options_.io.out) {
+        if (plan_.is_complex != 0) {
+          write_as<Complex>(path, out_.complex);
+        } else {
+          write_as<T>(path, out_.real);
+        }
+      }
+    });
+    report_.deliver(options_.job, options_.io.out);
+  }
+
+  /// When each result is, the input's first sample being at 0.
+  [[nodiscard]] std::vector<double> axis() const {
+    const double step = rate_hz_ > 0 ? 1 / rate_hz_ : 1;
+    std::vector<double> values(plan_.outputs);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(plan_.first + i) * step;
+    return values;
+  }
+
+  template <typename Sample>
+  void write_as(const std::string& path, const std::vector<Sample>& samples) {
+    const std::span<const Sample> all(samples);
+    const std::optional<std::size_t> rows =
+        two_dimensional_ ? std::optional<std::size_t>(plan_.rows) : std::nullopt;
+    if (io::is_picture(path)) return draw(path, all);
+    if constexpr (!io::is_complex_v<Sample>) {
+      if (is_sound(path)) return write_sound(path, all);
+    }
+    io::write_numbers(path, all, rows, rate_hz_ > 0 ? "time_s" : "sample", [&] { return axis(); });
+  }
+
+  void write_sound(const std::string& path, std::span<const T> samples) {
+    const double peak = io::write_wav<T>(path, samples, plan_.rows, rate_hz_);
+    if (peak > 1) {
+      tell("papfft: note: {} goes up to {:.3g}; full scale is 1, and players cut off what is beyond\n", path,
+           peak);
+    }
+  }
+
+  [[nodiscard]] std::string row_name(std::size_t row) const {
+    if (plan_.rows == 1) return "";
+    return fmt::format("{} {}", options_.apart ? "channel" : "row", row);
+  }
+
+  template <typename Sample>
+  void draw(const std::string& path, std::span<const Sample> samples) {
+    report::LinePlot plot;
+    plot.x = {.label = rate_hz_ > 0 ? "Time" : "Sample", .unit = rate_hz_ > 0 ? "s" : ""};
+    plot.y = {.label = plan_.is_complex != 0 ? "Magnitude" : "Value", .unit = ""};
+    for (std::size_t row = 0; row < plan_.rows; ++row) {
+      report::Series series{.name = row_name(row), .x = axis()};
+      for (const Sample& y : samples.subspan(row * plan_.outputs, plan_.outputs)) {
+        series.y.push_back(static_cast<double>(plan_.is_complex != 0 ? std::abs(y) : std::real(y)));
+      }
+      plot.series.push_back(std::move(series));
+    }
+    write_picture(path, plot, options_.io);
+  }
+
+  Job& job_;
+  const ConvolveOptions& options_;
+  Plan plan_;
+  RunReport report_;
+  double rate_hz_ = 0;
+  bool two_dimensional_ = false;
+  double compute_s_ = 0;
+  Samples<T> in_;
+  Samples<T> taps_;
+  Samples<T> out_;
+};
+
+}  // namespace
+
+void add_convolve(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<ConvolveOptions>();
+  CLI::App* command =
+      app.add_subcommand("convolve", "a recording through a long filter, such as a room's impulse response");
+  options->io.writes_sound = true;
+  options->io.declare(*command, ".npy, .raw/.bin, .csv, a sound .wav, or a picture .png/.svg");
+  command->add_option("FILTER", options->filter, "the filter's samples: a file as IN, of one vector")
+      ->required();
+  command->add_option("--filter-format", options->filter_format,
+                      "FILTER is raw samples of this SigMF type (IN has --format)");
+  command
+      ->add_option("--mode", options->mode,
+                   "full (all N+M-1 results), same (the middle N) or valid (where both overlap completely)")
+      ->check(CLI::IsMember({"full", "same", "valid"}))
+      ->capture_default_str();
+  command
+      ->add_option("--nfft", options->length, "length of the transforms (default: a power of two that suits)")
+      ->check(positive_number());
+  command->add_flag("--each-channel", options->apart,
+                    "each channel of a sound apart, one row per channel (default: their mean)");
+  options->job.declare(*command);
+  command->footer(
+      "Examples:\n"
+      "  papfft convolve dry.wav hall.wav -o wet.wav\n"
+      "  mpirun -n 4 papfft convolve recording.flac lowpass.npy --mode same -o filtered.npy -o filtered.png "
+      "--stats\n"
+      "  papfft convolve stereo.flac hall.wav --each-channel -o wet.wav\n"
+      "  mpirun -n 4 papfft convolve antennas.npy taps.npy --bcast bnom --gather bsls -o filtered.npy\n"
+      "The numbers are those of scipy.signal.fftconvolve; rows of a .npy file are filtered one after "
+      "another. A .wav has them as 32-bit floating point, one channel per row: nothing is scaled or cut "
+      "off.\n"
+      "SIGUSR1, SIGINT and SIGTERM end the job, and leave no output that is not complete.\n"
+      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 stopped "
+      "by "
+      "SIGUSR1, 130 by SIGINT, 143 by SIGTERM.");
+  command->callback([&action, options] {
+    action = [options] {
+      if (options->filter == "-" && options->io.in == "-")
+        throw UsageError("standard input (-) can be read once: name a file for IN or FILTER");
+      return run_sample_job<ConvolveJob>(*options);
+    };
+  });
+}
+
+}  // namespace papfft::app

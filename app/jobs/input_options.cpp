@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "app/jobs/input_options.hpp"
+
+#include "app/cli/exit_code.hpp"
+#include "app/io/atomic_file.hpp"
+#include "app/io/writer.hpp"
+
+namespace papfft::app {
+
+void InputOptions::declare(CLI::App& app, const std::string& formats_out) {
+  app.add_option(
+         "IN", in,
+         "input: .npy, .wav, .flac, .ogg, .aiff, SigMF, raw samples (--format), or - for standard input")
+      ->required();
+  app.add_option("-o,--output", out, "output, may be given several times: " + formats_out)->required();
+  app.add_option("--format", raw_type,
+                 "the input is raw samples of this SigMF type, e.g. cf32_le, ri16_le, cu8");
+  app.add_option("--channel", channel, "which channel of a sound to read, from 0 (default: the mean of all)");
+  app.add_option("--precision", precision, "float or double")
+      ->envname("PAPFFT_PRECISION")
+      ->check(CLI::IsMember({"float", "double"}))
+      ->capture_default_str();
+}
+
+std::unique_ptr<io::Source> InputOptions::open() const {
+  auto source = open_file(in, channel);
+  if (channel && !source->info().is_sound) {
+    throw UsageError(source->name() + ": --channel is for sounds");
+  }
+  return source;
+}
+
+std::unique_ptr<io::Source> InputOptions::open_file(const std::string& path,
+                                                    std::optional<unsigned> of_channel) const {
+  io::SourceOptions options{.raw_type = std::nullopt, .channel = of_channel};
+  if (!raw_type.empty()) {
+    options.raw_type = io::raw_type_from(raw_type);
+    if (!options.raw_type) {
+      throw UsageError("--format " + raw_type + ": no such sample type; known: " + io::raw_type_names());
+    }
+  }
+  return io::open_source(path, options);
+}
+
+void InputOptions::check_outputs() const {
+  for (const std::string& path : out) {
+    if (io::format_of(path) == io::OutputFormat::wav && !writes_sound) {
+      throw io::OutputError(
+          path, "what this command writes is no sound; what would work: .npy, .raw, .csv, .png, .svg");
+    }
+    io::check_writable(path);
+  }
+}
+
+}  // namespace papfft::app

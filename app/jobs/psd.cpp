@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// papfft psd: the power spectrum of a recording, averaged over frames by Welch's method.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "app/cli/command.hpp"
+#include "app/jobs/welch_run.hpp"
+
+namespace papfft::app {
+
+namespace {
+
+template <typename T>
+class PsdJob {
+ public:
+  PsdJob(Job& job, const WelchOptions& options) : options_(options), run_(job, options, false) {}
+
+  void run() {
+    run_.compute();
+    run_.deliver([&] { run_.describe("psd", "power spectrum"); },
+                 [&](const std::string& path) { write_as(path); });
+    run_.end();
+  }
+
+ private:
+  void write_as(const std::string& path) const {
+    if (!io::is_picture(path)) {
+      run_.write_numbers(path, run_.power());
+      return;
+    }
+    std::vector<double> levels_db;
+    for (const double power : run_.power()) levels_db.push_back(10 * std::log10(power));
+    std::vector<std::string> names;
+    for (std::size_t c = 0; c < run_.channels(); ++c) names.push_back(fmt::format("channel {}", c));
+    const bool density = options_.scaling == "density";
+    run_.draw(path, levels_db, names,
+              {.label = density ? "Power density" : "Power",
+               .unit = density && run_.knows_rate() ? "dB re 1/Hz" : "dB"});
+  }
+
+  const WelchOptions& options_;
+  WelchRun<T> run_;
+};
+
+}  // namespace
+
+void add_psd(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<WelchOptions>();
+  CLI::App* command =
+      app.add_subcommand("psd", "power spectrum of a recording, averaged over frames (Welch)");
+  options->io.declare(*command, ".npy, .raw/.bin, .csv, or a picture .png/.svg");
+  command->add_flag("--each-channel", options->apart, "each channel of a sound apart (default: their mean)");
+  options->declare(*command);
+  command
+      ->add_option("--average", options->average,
+                   "of the frames' powers: mean, or median, which a few loud frames do not change (the root "
+                   "then holds "
+                   "8 bytes per frame, bin and channel)")
+      ->check(CLI::IsMember({"mean", "median"}))
+      ->capture_default_str();
+  command->footer(
+      "Examples:\n"
+      "  papfft psd bell.flac -o bell.csv -o bell.png\n"
+      "  mpirun -n 4 papfft psd bell.flac --nperseg 4096 --window hann -o bell.npy --stats\n"
+      "  mpirun -n 4 papfft psd bell.flac --average median -o bell.csv\n"
+      "  mpirun -n 4 papfft psd long.sigmf-meta --read parallel --reduce bnom -o long.svg\n"
+      "  cat iq.cf32 | papfft psd - --format cf32_le --rate 2400000 -o iq.png\n"
+      "The numbers are those of scipy.signal.welch, one row per channel or row of a .npy file. For the same "
+      "number of\n"
+      "ranks they are the same to the last bit whatever the threads, the delays and the reduction's "
+      "algorithm.\n"
+      "The input is read in pieces: it may be longer than memory, unless --average is median. --delay makes "
+      "ranks late with each piece.\n"
+      "SIGUSR1, SIGINT and SIGTERM, to any rank, end the input if it is a pipe: the output is the average\n"
+      "of the frames that came. Before the first frame, and where the input is a file, there is no output.\n"
+      "mpirun kills its ranks 1 s after SIGINT and SIGTERM (10 s: --mca odls_base_sigkill_timeout 10);\n"
+      "SIGUSR1 it only passes on. A pipe that cannot be read to its end leaves the average of what came\n"
+      "before, with exit code 65.\n"
+      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 stopped "
+      "by "
+      "SIGUSR1, 130 by SIGINT, 143 by SIGTERM.");
+  command->callback([&action, options] {
+    action = [options] {
+      options->inputs = {options->io.in};
+      options->check();
+      return run_sample_job<PsdJob>(*options);
+    };
+  });
+}
+
+}  // namespace papfft::app

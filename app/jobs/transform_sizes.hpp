@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Options that `papfft bench local` and `papfft tune` share: which local transforms.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fft/kernel/fftw_plan.hpp"
+
+namespace papfft::app {
+
+struct TransformSizes {
+  std::vector<std::string> sizes = {"2^8..2^20"};
+  std::vector<std::string> precisions = {"float", "double"};
+  std::vector<std::string> domains = {"complex", "real"};
+
+  void declare(CLI::App& command);
+  /// The lengths, in the order given, none twice. @throws UsageError
+  [[nodiscard]] std::vector<std::size_t> lengths() const;
+  /// @throws UsageError  a precision or domain that is not known
+  void check() const;
+  /// Of one domain: forward, inverse.
+  [[nodiscard]] static std::vector<fft::PlanKind> kinds(std::string_view domain);
+};
+
+/// These commands measure this process. @throws UsageError  a launcher started it
+void refuse_launcher(std::string_view command);
+
+}  // namespace papfft::app

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// papfft schedule: one algorithm's schedule, made, verified and printed, without any communication.
+#include <fmt/format.h>
+
+#include "app/cli/command.hpp"
+#include "app/cli/exit_code.hpp"
+#include "app/cli/tell.hpp"
+#include "comm/schedule/core/print.hpp"
+#include "comm/schedule/core/registry.hpp"
+#include "comm/verify/verify.hpp"
+
+namespace papfft::app {
+
+namespace {
+
+struct ScheduleOptions {
+  std::string operation;
+  std::string algorithm;
+  int ranks = 0;
+  int root = 0;
+  int segments = 1;
+  bool ordered = false;
+  std::vector<std::int64_t> arrival_ns;
+  std::int64_t round_ns = 0;
+  bool verify = false;
+  bool json = false;
+  bool text = false;
+};
+
+int run_schedule(const ScheduleOptions& options) {
+  const comm::Operation operation = comm::parse_operation(options.operation);
+  const comm::Algorithm& algorithm = comm::find_algorithm(operation, options.algorithm);
+  const comm::Schedule schedule = comm::make_schedule(algorithm, {.operation = operation,
+                                                                  .ranks = options.ranks,
+                                                                  .root = options.root,
+                                                                  .segments = options.segments,
+                                                                  .ordered = options.ordered,
+                                                                  .arrival_ns = options.arrival_ns,
+                                                                  .round_ns = options.round_ns});
+  if (options.json) fmt::print("{}", comm::to_json(schedule));
+  if (options.text || (!options.json && !options.verify)) fmt::print("{}", comm::to_text(schedule));
+  if (!options.verify) return kOk;
+  if (const auto violation = comm::find_violation(schedule)) {
+    tell("papfft: {} {}: {}\n", options.operation, options.algorithm, *violation);
+    return kInternal;
+  }
+  std::size_t ops = 0;
+  for (const comm::Program& program : schedule.programs) ops += static_cast<std::size_t>(program.size());
+  if (!options.json) {
+    fmt::print(
+        "{} {}, {} ranks: verified ({} ops; complete, each contribution once, no deadlock without buffering, "
+        "no race)\n",
+        options.operation, options.algorithm, options.ranks, ops);
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void add_schedule(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<ScheduleOptions>();
+  CLI::App* command = app.add_subcommand("schedule", "make, verify and print the schedule of an algorithm");
+  command->add_option("--op", options->operation, "operation: scatter, gather, bcast, reduce, ...")
+      ->required();
+  command->add_option("--algorithm", options->algorithm, "its algorithm (see: papfft algorithms)")
+      ->required();
+  command->add_option("--ranks", options->ranks, "number of ranks")
+      ->required()
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--root", options->root, "root of a rooted operation")->capture_default_str();
+  command->add_option("--segments", options->segments, "segments per block (or of the vector)")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_flag("--ordered", options->ordered, "for an operation that is not commutative");
+  command->add_option("--arrivals", options->arrival_ns, "expected arrival of each rank, in ns")
+      ->delimiter(',');
+  command
+      ->add_option("--round", options->round_ns,
+                   "duration of a round in ns, for algorithms that plan in rounds")
+      ->capture_default_str();
+  command->add_flag("--verify", options->verify, "run it symbolically and say whether it is correct");
+  command->add_flag("--json", options->json, "print as JSON");
+  command->add_flag("--text", options->text, "print as text (default, unless --verify or --json)");
+  command->footer(
+      "Examples:\n"
+      "  papfft schedule --op scatter --algorithm bnom --ranks 6\n"
+      "  papfft schedule --op reduce --algorithm bnom --ranks 48 --root 5 --segments 8 --verify\n"
+      "  papfft schedule --op gather --algorithm ls --ranks 4 --json\n"
+      "Exit codes: 0 ok, 64 usage, 70 the schedule is wrong.");
+  command->callback([&action, options] { action = [options] { return run_schedule(*options); }; });
+}
+
+}  // namespace papfft::app

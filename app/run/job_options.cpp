@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "app/run/job_options.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "app/cli/number_checks.hpp"
+#include "app/io/recording_file.hpp"
+#include "comm/choose/select.hpp"
+#include "comm/engine/wait.hpp"
+
+namespace papfft::app {
+
+namespace {
+constexpr const char* kGroup = "Job";
+}
+
+comm::ArrivalPattern parse_arrivals(const std::string& spec, std::uint64_t seed) {
+  return comm::ArrivalPattern::parse(spec, seed, &io::parse_trace);
+}
+
+CLI::Option* add_edge_option(CLI::App& app, double& edge) {
+  return app.add_option("--edge", edge, "share of the computation after which a rank tells how far it is")
+      ->check(CLI::Range(0.01, 1.0))
+      ->check(finite_number())
+      ->capture_default_str();
+}
+
+void ArrivalOptions::declare(CLI::App& app) {
+  app.add_option("--delay", delay,
+                 "for experiments: how late each rank is, per vector, e.g. uniform:50ms or late:3:20ms (all: "
+                 "papfft bench collective --help)")
+      ->envname("PAPFFT_DELAY")
+      ->capture_default_str()
+      ->group(kGroup);
+  app.add_option("--seed", seed, "of random delays and data")
+      ->envname("PAPFFT_SEED")
+      ->capture_default_str()
+      ->group(kGroup);
+  add_edge_option(app, edge)->envname("PAPFFT_EDGE")->group(kGroup);
+}
+
+void JobOptions::declare(CLI::App& app) {
+  const auto algorithm = [&](const char* option, std::string& value, const char* variable, const char* what) {
+    app.add_option(option, value,
+                   std::string("algorithm of the ") + what +
+                       " (see: papfft algorithms; b before a name: in the background)")
+        ->envname(variable)
+        ->capture_default_str()
+        ->group(kGroup);
+  };
+  algorithm("--scatter", scatter, "PAPFFT_SCATTER", "scatter");
+  algorithm("--gather", gather, "PAPFFT_GATHER", "gather");
+  algorithm("--bcast", bcast, "PAPFFT_BCAST", "broadcast");
+  algorithm("--reduce", reduce, "PAPFFT_REDUCE", "reduction");
+  app.add_flag("--stats", stats, "print where the time went, and whether sharing and predicting paid")
+      ->group(kGroup);
+  arrivals.declare(app);
+  declare_recording(app);
+  declare_common(app);
+}
+
+void JobOptions::declare_recording(CLI::App& app) {
+  app.add_option(
+         "--record", record,
+         "write when each rank came to each collective call to this file, .csv or .json (--delay trace:FILE "
+         "replays either); may be given for each (papfft record --help)")
+      ->allow_extra_args(false)
+      ->group(kGroup);
+  app.add_option("--timeline", timeline,
+                 "write what each rank did when, waits and messages included, to this .json file, which "
+                 "papfft report, ui.perfetto.dev and chrome://tracing show")
+      ->group(kGroup);
+}
+
+void JobOptions::declare_common(CLI::App& app) {
+  app.add_option("--threads", threads,
+                 "OpenMP threads per rank; 0: OMP_NUM_THREADS, or the rank's share of the cores")
+      ->envname("PAPFFT_THREADS")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str()
+      ->group(kGroup);
+  app.add_option("--wait", wait, "what a waiting rank does with its core: spin, yield, nap or auto")
+      ->envname("PAPFFT_WAIT")
+      ->capture_default_str()
+      ->group(kGroup);
+  app.add_option("--stuck-after", stuck_after_s,
+                 "seconds without progress after which the job is ended; 0: never")
+      ->envname("PAPFFT_STUCK_AFTER")
+      ->check(CLI::Range(0.0, 1e6))
+      ->check(finite_number())
+      ->capture_default_str()
+      ->group(kGroup);
+  app.add_option("--progress", progress, "show progress on stderr: auto (on a terminal), always or never")
+      ->envname("PAPFFT_PROGRESS")
+      ->capture_default_str()
+      ->group(kGroup);
+  app.add_flag("-q,--quiet", quiet, "print nothing but errors")->group(kGroup);
+  app.add_option("--json", json, "write the results as JSON to this file")->group(kGroup);
+}
+
+comm::Options JobOptions::to_comm_options() const {
+  const auto known = [](comm::Operation operation, const std::string& name) {
+    (void)comm::choose(operation, name, 2, 0, false);
+  };
+  known(comm::Operation::scatter, scatter);
+  known(comm::Operation::gather, gather);
+  known(comm::Operation::bcast, bcast);
+  known(comm::Operation::reduce, reduce);
+  (void)parse_progress(progress);
+  (void)arrivals.pattern();
+  comm::Options options = comm::Options::from_environment();
+  options.wait = comm::parse_wait_policy(wait);
+  options.stuck_after = std::chrono::milliseconds(std::llround(stuck_after_s * 1000));
+  return options;
+}
+
+const std::string& JobOptions::algorithm(comm::Operation operation) const {
+  switch (operation) {
+    case comm::Operation::scatter:
+      return scatter;
+    case comm::Operation::gather:
+      return gather;
+    case comm::Operation::bcast:
+      return bcast;
+    case comm::Operation::reduce:
+      return reduce;
+    default:
+      throw std::logic_error("jobs have no option for this operation");
+  }
+}
+
+int JobOptions::threads_for(int ranks_here) const {
+  return threads_on(comm::available_cores() / std::max(1, ranks_here));
+}
+
+int JobOptions::threads_on(int cores) const {
+  if (threads > 0) return threads;
+  if (std::getenv("OMP_NUM_THREADS") != nullptr) return omp_get_max_threads();
+  return std::max(1, cores);
+}
+
+void JobOptions::apply_threads(int ranks_here) const { omp_set_num_threads(threads_for(ranks_here)); }
+
+Progress JobOptions::make_progress(bool is_root, std::string what) const {
+  return {is_root ? parse_progress(progress) : Progress::When::never, quiet, std::move(what)};
+}
+
+}  // namespace papfft::app

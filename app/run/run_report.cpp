@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "app/run/run_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "app/cli/tell.hpp"
+#include "app/cli/version.hpp"
+#include "app/io/atomic_file.hpp"
+
+namespace papfft::app {
+
+namespace {
+
+std::string scaled(double value, const char* unit, double step, std::initializer_list<const char*> prefixes) {
+  const char* prefix = "";
+  for (const char* next : prefixes) {
+    if (value < step) break;
+    value /= step;
+    prefix = next;
+  }
+  return fmt::format("{:.3g} {}{}", value, prefix, unit);
+}
+
+std::string bytes_text(double bytes) { return scaled(bytes, "B", 1e3, {"k", "M", "G", "T"}); }
+
+std::string time_text(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.3f} s", seconds);
+  return fmt::format("{:.3f} ms", seconds * 1e3);
+}
+
+}  // namespace
+
+std::optional<double> RunReport::break_even_bytes_per_s() const {
+  const double saved_s = single_process_s - shared_work_s;
+  if (saved_s <= 0) return std::nullopt;
+  return static_cast<double>(bytes_out + bytes_back) / saved_s;
+}
+
+void RunReport::deliver(const JobOptions& options, const std::vector<std::string>& outputs) const {
+  if (options.stats && !options.quiet) {
+    const bool is_taken =
+        io::is_standard_output(options.json) || std::ranges::any_of(outputs, io::is_standard_output);
+    if (is_taken) {
+      tell("{}", text());
+    } else {
+      fmt::print("{}", text());
+    }
+  }
+  if (!options.json.empty()) write_json(options.json);
+}
+
+std::string RunReport::text() const {
+  std::string lines;
+  const auto out = std::back_inserter(lines);
+  fmt::format_to(out, "{}\n", summary);
+  for (const auto& [name, seconds] : phases_s)
+    fmt::format_to(out, "  {:<9}{:>12}\n", name, time_text(seconds));
+  if (ranks > 1) {
+    fmt::format_to(out, "  moved {} to the ranks, {} back\n", bytes_text(static_cast<double>(bytes_out)),
+                   bytes_text(static_cast<double>(bytes_back)));
+  }
+  if (arrivals) {
+    fmt::format_to(out,
+                   "  of {} scatters and gathers {} were planned by predicted arrivals, {} begun early\n",
+                   arrivals->calls, arrivals->planned, arrivals->begun_early);
+    if (arrivals->prediction_error_ms) {
+      fmt::format_to(out, "  predicted arrivals were off by {} on average\n",
+                     time_text(*arrivals->prediction_error_ms * 1e-3));
+    }
+    if (arrivals->has_thread) {
+      fmt::format_to(out, "  the background threads took {:.1f} % of a core at most\n",
+                     arrivals->thread_share * 100);
+    } else {
+      fmt::format_to(out, "  no background threads: MPI does not allow them\n");
+    }
+  }
+  if (single_process_s > 0 && ranks > 1) {
+    fmt::format_to(out, "  one process computes the same in {}; these ranks need {} beside moving data\n",
+                   time_text(single_process_s), time_text(shared_work_s));
+    if (const auto speed = break_even_bytes_per_s()) {
+      fmt::format_to(out, "  sharing pays on links faster than {}/s\n", bytes_text(*speed));
+    } else {
+      fmt::format_to(out,
+                     "  sharing cannot pay here, however fast the link: one process is the better choice\n");
+    }
+  }
+  return lines;
+}
+
+void RunReport::write_json(const std::string& path) const {
+  nlohmann::ordered_json document;
+  document["papfft"] = kVersion;
+  document["command"] = command;
+  document["settings"] = settings;
+  document["ranks"] = ranks;
+  document["threads"] = threads;
+  for (const auto& [name, seconds] : phases_s) document["phases_s"][name] = seconds;
+  document["bytes_out"] = bytes_out;
+  document["bytes_back"] = bytes_back;
+  document["non_finite_samples"] = non_finite;
+  if (single_process_s > 0) {
+    document["shared_work_s"] = shared_work_s;
+    document["single_process_s"] = single_process_s;
+    const auto speed = break_even_bytes_per_s();
+    document["break_even_bytes_per_s"] = speed ? nlohmann::ordered_json(*speed) : nlohmann::ordered_json();
+  }
+  if (arrivals) {
+    nlohmann::ordered_json error;  // null: nothing was predicted
+    if (arrivals->prediction_error_ms) error = *arrivals->prediction_error_ms;
+    document["arrivals"] = {{"calls", arrivals->calls},
+                            {"planned", arrivals->planned},
+                            {"begun_early", arrivals->begun_early},
+                            {"prediction_error_ms", error},
+                            {"background_thread", arrivals->has_thread},
+                            {"thread_share", arrivals->thread_share}};
+  }
+  io::AtomicFile file(path);
+  file.write(document.dump(2) + "\n");
+  file.commit();
+}
+
+double largest_at_root(Job& job, double value, const std::string& algorithm) {
+  double largest = value;
+  const auto larger = [](double a, double b) { return std::max(a, b); };
+  job.comm().reduce<double>(std::span<const double>(&value, 1), std::span(&largest, job.is_root() ? 1 : 0),
+                            larger, 0, algorithm);
+  return largest;
+}
+
+}  // namespace papfft::app

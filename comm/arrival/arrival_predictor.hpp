@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+
+#include "comm/arrival/arrival_exchange.hpp"
+#include "comm/arrival/background.hpp"
+#include "comm/arrival/clock_sync.hpp"
+#include "comm/arrival/estimators.hpp"
+
+namespace papfft::comm {
+
+/// One rank's side of the prediction: notes when its processing starts and how far it is, estimates the arrival at the
+/// next collective call and reports it to the exchange. What the C functions PAT_ProcessingStart, PAT_Edge and
+/// PAT_ProcessingEnd call: each notes a time under a mutex that is held for moments and wakes the background; the rest
+/// is done by step().
+///
+/// Order per iteration: processing_start(), edge() any number of times by any threads, processing_end(), arrive(),
+/// (the collective), leave(). Everything but arrive() and leave() may be left out: less is known then.
+class ArrivalPredictor final : public BackgroundTask {
+ public:
+  /// All must outlive this object. The caller adds it and the exchange to `background`, in this order.
+  ArrivalPredictor(ArrivalExchange& exchange, const ClockSync& clock, Background& background,
+                   const DurationEstimator::Settings& settings = {});
+
+  void processing_start();
+  /// `fraction` of the processing is done. Ignored before processing_start() and after processing_end().
+  /// @throws std::invalid_argument unless 0 < fraction <= 1.
+  void edge(double fraction);
+  void processing_end();
+
+  /// The call with number iteration() begins: learns from the phase that has ended and, unless `use` is none, reports
+  /// the arrival; then exchange.decision(iteration()) will answer.
+  void arrive(ArrivalUse use);
+  /// The call has ended: iteration() is the next one's number.
+  void leave();
+  [[nodiscard]] std::int64_t iteration() const;
+
+  /// Of the present phase, as last worked out by step(); nothing without edge or history.
+  [[nodiscard]] std::optional<DurationEstimator::Prediction> prediction() const;
+  /// When this rank is expected, on the reference clock; nothing before step() has worked it out.
+  [[nodiscard]] std::optional<std::int64_t> predicted_arrival_ns() const;
+  /// The recent absolute error of the best estimator (DurationEstimator).
+  [[nodiscard]] std::optional<std::int64_t> error_ns() const;
+
+  bool step() override;
+  [[nodiscard]] Clock::time_point due() const override;
+
+ private:
+  enum class Phase : std::uint8_t { idle, processing, ended };
+
+  ArrivalExchange& exchange_;
+  const ClockSync& clock_;
+  Background& background_;
+
+  mutable std::mutex mutex_;  // never held while another object is called that may hold a lock for long
+  DurationEstimator estimator_;
+  std::optional<DurationEstimator::Prediction> prediction_;
+  Phase phase_ = Phase::idle;
+  bool fresh_ = false;  // something to report
+  bool has_edge_ = false;
+  std::int64_t iteration_ = 0;
+  std::int64_t start_ns_ = 0;  // local clock
+  std::int64_t end_ns_ = 0;
+};
+
+}  // namespace papfft::comm

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "comm/arrival/decision_board.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace papfft::comm {
+
+DecisionBoard::DecisionBoard(int ranks, Rank decider, std::int64_t lead_ns)
+    : decider_(decider), lead_ns_(lead_ns) {
+  if (ranks < 1 || decider < 0 || decider >= ranks) {
+    throw std::invalid_argument("arrival decisions: the decider is none of the ranks");
+  }
+  places_.resize(static_cast<std::size_t>(ranks));
+}
+
+void DecisionBoard::report(Rank rank, const ArrivalReport& report) {
+  if (decided_ && report.iteration <= *decided_) return;
+  places_.at(static_cast<std::size_t>(rank)) = {report, true};
+}
+
+std::optional<std::int64_t> DecisionBoard::complete() const {
+  const std::int64_t iteration = places_.front().report.iteration;
+  const bool all =
+      std::ranges::all_of(places_, [&](const Place& p) { return p.used && p.report.iteration == iteration; });
+  if (!all) return std::nullopt;
+  return iteration;
+}
+
+std::optional<std::int64_t> DecisionBoard::earliest_ns() const {
+  std::optional<std::int64_t> earliest;
+  for (const Place& place : places_) {
+    if (place.used) earliest = std::min(earliest.value_or(place.report.arrival_ns), place.report.arrival_ns);
+  }
+  return earliest;
+}
+
+std::optional<Decision> DecisionBoard::decide(std::int64_t now_ns) {
+  std::optional<std::int64_t> forced;
+  bool firm = true;
+  for (std::size_t r = 0; r < places_.size(); ++r) {
+    const Place& place = places_[r];
+    if (!place.used) continue;
+    const Basis basis = place.report.basis;
+    firm = firm && basis != Basis::history;
+    const bool forces =
+        basis == Basis::waiting || (basis == Basis::arrived && static_cast<Rank>(r) == decider_);
+    if (forces) forced = std::min(forced.value_or(place.report.iteration), place.report.iteration);
+  }
+  const std::optional<std::int64_t> full = complete();
+  if (!forced && !(full && (firm || now_ns >= *due_ns()))) return std::nullopt;
+  Decision decision{.iteration = forced ? *forced : *full, .arrival_ns = {}};
+  if (full) {
+    bool is_known = true;
+    for (const Place& place : places_) {
+      decision.arrival_ns.push_back(place.report.arrival_ns);
+      is_known = is_known && place.report.error_ns != kUnknownErrorNs;
+      decision.error_ns += place.report.error_ns / static_cast<std::int64_t>(places_.size());
+    }
+    if (!is_known) decision.error_ns = kUnknownErrorNs;
+  }
+  decided_ = decision.iteration;
+  for (Place& place : places_) place.used = place.used && place.report.iteration > *decided_;
+  return decision;
+}
+
+std::optional<std::int64_t> DecisionBoard::due_ns() const {
+  const auto earliest = earliest_ns();
+  if (!earliest) return std::nullopt;
+  return *earliest - lead_ns_;
+}
+
+ArrivalUse arrival_use(Operation operation, Rank root, Rank decider, bool decider_has_thread,
+                       std::size_t block_bytes, std::size_t eager_bytes) {
+  if (is_rooted(operation) && root != decider) return ArrivalUse::none;
+  switch (operation) {
+    case Operation::scatter:
+    case Operation::bcast:
+      return ArrivalUse::patient;
+    case Operation::gather:
+      // A leaf whose block leaves at once would not have waited for the root at all.
+      if (block_bytes <= eager_bytes) return ArrivalUse::none;
+      return ArrivalUse::urgent;
+    case Operation::reduce:
+      if (block_bytes <= eager_bytes) return ArrivalUse::none;
+      break;
+    default:
+      break;
+  }
+  // Early ranks exchange data among themselves before the decider is there: that must not have to wait for it.
+  return decider_has_thread ? ArrivalUse::urgent : ArrivalUse::none;
+}
+
+}  // namespace papfft::comm

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "comm/schedule/core/schedule.hpp"
+
+namespace papfft::comm {
+
+/// How a rank knows the arrival that it reports. In the order of how much it is worth.
+enum class Basis : std::int32_t {
+  history,  ///< earlier iterations
+  edge,     ///< the progress of this one
+  arrived,  ///< it is there; nobody loses by deciding later
+  waiting,  ///< it is there, and loses time until the decision is made
+};
+
+/// Of predictions that have not been compared with what came.
+inline constexpr std::int64_t kUnknownErrorNs = std::numeric_limits<std::int64_t>::max();
+
+/// What one rank says about its arrival at one call. Sent as bytes, hence without padding.
+struct ArrivalReport {
+  std::int64_t iteration = 0;
+  std::int64_t arrival_ns = 0;  ///< reference clock
+  std::int64_t error_ns =
+      0;  ///< how far such predictions were off of late, or kUnknownErrorNs; 0: it is there
+  Basis basis = Basis::history;
+  std::int32_t unused = 0;
+};
+
+/// What all ranks of a call know about everybody's arrival: either the same vector, or alike nothing.
+struct Decision {
+  std::int64_t iteration = 0;
+  std::vector<std::int64_t> arrival_ns;  ///< one per rank, or empty: use an arrival-oblivious algorithm
+  std::int64_t error_ns = 0;             ///< mean over the ranks, or kUnknownErrorNs if one does not know
+  [[nodiscard]] bool oblivious() const { return arrival_ns.empty(); }
+  friend bool operator==(const Decision&, const Decision&) = default;
+};
+
+/// The decider's table: collects the ranks' reports and says when a decision must be made, and which.
+///
+/// Reports of one rank come in order, so that one place per rank is enough: a rank that reports about iteration i + 1
+/// has left call i, hence knows its decision or had no use for it.
+class DecisionBoard {
+ public:
+  /// @param lead_ns  a full table of mere predictions is decided so long before the first predicted arrival.
+  /// @throws std::invalid_argument unless ranks >= 1 and `decider` is one of them.
+  DecisionBoard(int ranks, Rank decider, std::int64_t lead_ns);
+
+  /// The newest report of a rank replaces its last; one about an iteration that is decided already is dropped.
+  void report(Rank rank, const ArrivalReport& report);
+
+  /// The next decision that is due at now_ns, if any; each iteration is decided once, in ascending order:
+  /// - once every rank has reported about it with a basis better than history, or
+  /// - lead_ns before the earliest arrival, if every rank has reported at all, or
+  /// - at once when some rank waits for it, or the decider itself has arrived: with the vector if every rank has
+  ///   reported, otherwise oblivious.
+  [[nodiscard]] std::optional<Decision> decide(std::int64_t now_ns);
+
+  /// When the next decision may be due, as far as the reports tell: lead_ns before the earliest reported arrival.
+  [[nodiscard]] std::optional<std::int64_t> due_ns() const;
+
+ private:
+  /// The iteration that every rank's report is about and that is not decided.
+  [[nodiscard]] std::optional<std::int64_t> complete() const;
+  [[nodiscard]] std::optional<std::int64_t> earliest_ns() const;
+
+  struct Place {
+    ArrivalReport report;
+    bool used = false;
+  };
+  std::vector<Place> places_;
+  Rank decider_;
+  std::int64_t lead_ns_;
+  std::optional<std::int64_t> decided_;  // the newest
+};
+
+/// How a call may use predicted arrivals without anybody waiting longer than the collective would make it wait anyway.
+enum class ArrivalUse : std::uint8_t {
+  none,     ///< run an arrival-oblivious algorithm without asking
+  patient,  ///< the decision may come as late as the decider's own arrival (Basis::arrived)
+  urgent    ///< a rank that is there needs the decision now (Basis::waiting)
+};
+
+/// A rule on values that are the same on all ranks, so that all choose alike without a message.
+/// @param root              ignored for operations without a root
+/// @param decider_has_thread  the decider answers while its caller computes
+/// @param block_bytes       of one rank's block, or of the vector
+/// @param eager_bytes       messages up to this size leave their sender before the receiver is ready
+[[nodiscard]] ArrivalUse arrival_use(Operation operation, Rank root, Rank decider, bool decider_has_thread,
+                                     std::size_t block_bytes, std::size_t eager_bytes);
+
+}  // namespace papfft::comm

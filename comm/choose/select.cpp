@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+#include "comm/choose/select.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <stdexcept>
+#include <string>
+
+namespace papfft::comm {
+
+namespace {
+// Below this a block costs latency rather than bandwidth, and a tree's fewer rounds win.
+constexpr std::size_t kSmallBlockBytes = 2048;
+constexpr std::size_t kSmallVectorBytes = 8192;
+constexpr int kFewRanks = 16;  // that a root can serve one by one as fast
+// The rest is measured on 8 hosts with 1 Gb/s Ethernet. From here on our own algorithms were faster than Open MPI's:
+constexpr std::size_t kOwnBcastBytes = 65536;
+constexpr std::size_t kOwnReduceBytes = 262144;
+constexpr std::size_t kOwnBlockBytes = 131072;
+constexpr std::size_t kOwnAllreduceBytes = 1048576;
+// and from here on the one that keeps to one neighbour each way than the one with fewer rounds.
+constexpr std::size_t kRingBytesPerRank = 65536;
+// From here on a message waits for its receiver's answer: Open MPI's eager limit over TCP, headers included.
+constexpr std::size_t kHandshakeBytes = 65536;
+constexpr std::size_t kLongestSegmentBytes = kHandshakeBytes - 1024;
+constexpr int kMostSegments = 1024;  // a schedule's ops take memory and time, too
+constexpr int kMostAsked = 1 << 16;
+/// Where a plan has one send per round, more than what hides the latency lets later messages overtake earlier ones: the
+/// network shares a link among its messages, not in order. Even two share, see one_at_a_time.
+constexpr int kSendsInRounds = 2;
+// Predictions that are off by more rounds than these are worse than none (tests/unit/schedule/reduce_test.cpp).
+constexpr double kWorthRounds = 2;
+
+/// The argument in [1, most] of a function that first falls and then rises.
+template <typename Cost>
+int least(int most, Cost cost) {
+  int low = 1;
+  int high = most;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (cost(middle) <= cost(middle + 1)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+/// Of an allreduce or reduce-scatter every message that leaves a rank holds its own contribution. Little more than the first
+/// receives could go ahead of it, and what they get would be staged and combined in a step of its own.
+bool gains_early(Operation operation) {
+  return operation != Operation::allreduce && operation != Operation::reduce_scatter;
+}
+
+/// How often two messages under way each way make the longest path of a vector's segments longer, where links are shared fairly:
+/// a message shares that of its sender and that of its receiver (docs/measurements.md, "How many messages").
+constexpr double kSharingAtBothEnds = 3;
+
+/// Whether a plan in rounds had better have one message under way each way.
+///
+/// One at a time, each message that a rank sends waits for the latency of the one before, or for its combining. Two hide that, but
+/// share the link, so that the earlier, which others wait for, takes longer. In rounds S-1+q segments follow each other, q of
+/// them on the longest path. In a tree of blocks these are q messages and all the blocks, of which the root sends the half that
+/// goes farthest no sooner than the rest.
+bool one_at_a_time(const Shape& shape, std::size_t bytes, const LinkModel& link) {
+  const auto q = static_cast<double>(std::bit_width(static_cast<unsigned>(std::max(1, shape.ranks) - 1)));
+  const auto m = static_cast<double>(bytes);
+  if (moves_per_rank(shape.operation))
+    return q * link.latency_ns < link.beta_ns_per_byte * m * (shape.ranks - 1);
+  const double segment = m / std::max(1, shape.segments);
+  const double combining_ns = is_reduction(shape.operation) ? link.gamma_ns_per_byte * segment : 0;
+  const double hidden_ns = (shape.segments - 1 + q) * (link.latency_ns + combining_ns);
+  return hidden_ns < kSharingAtBothEnds * q * link.beta_ns_per_byte * segment;
+}
+
+/// @param from  where the number begins in a name such as "circulant/64"
+int parse_segments(std::string_view name, std::size_t from, const Algorithm* algorithm) {
+  if (algorithm == nullptr || algorithm->segmentation != Segmentation::even) {
+    throw std::invalid_argument("'" + std::string(name) + "': " + std::string(name.substr(0, from - 1)) +
+                                " takes no number of segments");
+  }
+  int segments = 0;
+  const auto [end, error] = std::from_chars(name.data() + from, name.data() + name.size(), segments);
+  if (error != std::errc() || end != name.data() + name.size() || segments < 1 || segments > kMostAsked) {
+    throw std::invalid_argument("'" + std::string(name) + "': the number of segments is 1 to " +
+                                std::to_string(kMostAsked));
+  }
+  return segments;
+}
+}  // namespace
+
+Choice choose(Operation operation, std::string_view name, int ranks, std::size_t bytes, bool ordered,
+              bool one_host) {
+  if (const std::size_t slash = name.find('/'); slash != std::string_view::npos) {
+    Choice choice = choose(operation, name.substr(0, slash), ranks, bytes, ordered, one_host);
+    choice.segments = parse_segments(name, slash + 1, choice.algorithm);
+    return choice;
+  }
+  if (name == "mpi") return {};
+  if (name == "auto") {
+    return {&select_algorithm(operation, ranks, bytes, ordered, one_host), gains_early(operation)};
+  }
+  for (const Algorithm* algorithm : algorithms()) {
+    if (algorithm->operation != operation) continue;
+    if (algorithm->name == name) return {algorithm, false};
+  }
+  if (name.starts_with('b')) {
+    for (const Algorithm* algorithm : algorithms()) {
+      if (algorithm->operation == operation && algorithm->name == name.substr(1)) return {algorithm, true};
+    }
+  }
+  return {&find_algorithm(operation, name), false};  // throws, naming what is known
+}
+
+const Algorithm& select_algorithm(Operation operation, int ranks, std::size_t bytes, bool ordered,
+                                  bool one_host) {
+  const auto p = static_cast<std::size_t>(ranks);
+  switch (operation) {
+    case Operation::scatter:
+    case Operation::gather:
+      if (bytes <= kSmallBlockBytes && ranks > kFewRanks) return find_algorithm(operation, "bnom");
+      if (one_host || bytes <= kHandshakeBytes) return find_algorithm(operation, "lin");
+      return find_algorithm(operation, operation == Operation::gather ? "credit" : "sln");
+    case Operation::bcast:
+      if (bytes <= kSmallVectorBytes || ranks <= 2) return find_algorithm(operation, "bnom");
+      return find_algorithm(operation, "circulant");
+    case Operation::allgather:
+      return find_algorithm(operation, bytes >= kOwnBlockBytes ? "ring" : "circulant");
+    case Operation::allgatherv:
+      return find_algorithm(operation, bytes <= kSmallBlockBytes ? "circulant-q" : "circulant");
+    case Operation::allreduce:
+      // Not census: the same bits on all ranks are worth two rounds.
+      if (ordered || bytes <= kSmallVectorBytes) return find_algorithm(operation, "recursive-doubling");
+      return find_algorithm(operation, bytes >= kRingBytesPerRank * p ? "ring" : "circulant");
+    case Operation::reduce_scatter:
+      if (ordered) return find_algorithm(operation, "recursive-halving");
+      return find_algorithm(operation, bytes >= kOwnBlockBytes ? "circulant-n" : "circulant");
+    case Operation::reduce:
+      if (bytes <= kSmallVectorBytes || ranks <= 2) return find_algorithm(operation, "bnom");
+      return find_algorithm(operation, ordered ? "rab" : "papbi");
+  }
+  return find_algorithm(operation, "auto");  // throws, naming what is known
+}
+
+bool prefers_stock(Operation operation, std::size_t bytes) {
+  switch (operation) {
+    case Operation::scatter:
+    case Operation::gather:
+      return bytes <= kHandshakeBytes;
+    case Operation::bcast:
+      return bytes < kOwnBcastBytes;
+    case Operation::reduce:
+      return bytes < kOwnReduceBytes;
+    case Operation::allgather:
+    case Operation::allgatherv:
+    case Operation::reduce_scatter:
+      return bytes < kOwnBlockBytes;
+    case Operation::allreduce:
+      return bytes < kOwnAllreduceBytes;
+  }
+  return false;
+}
+
+bool is_worth_planning(std::int64_t error_ns, std::int64_t round_ns) {
+  return static_cast<double>(error_ns) <= kWorthRounds * static_cast<double>(round_ns);
+}
+
+const Algorithm& without_arrivals(const Algorithm& chosen) {
+  return &chosen == &reduce_papbi ? reduce_circulant : chosen;
+}
+
+double message_ns(const LinkModel& link, Operation operation, double bytes) {
+  const double per_byte = link.beta_ns_per_byte + (is_reduction(operation) ? link.gamma_ns_per_byte : 0);
+  return link.alpha_ns + per_byte * bytes;
+}
+
+int select_segments(const Algorithm& algorithm, int ranks, std::size_t bytes, const Options& options) {
+  switch (algorithm.segmentation) {
+    case Segmentation::whole:
+      return 1;
+    case Segmentation::head_and_rest:
+      return 2;
+    case Segmentation::chunks:
+      return static_cast<int>(
+          std::max<std::size_t>(1, (bytes + options.chunk_bytes - 1) / options.chunk_bytes));
+    case Segmentation::even:
+      break;
+  }
+  const int pieces = algorithm.piece_count == nullptr ? 1 : algorithm.piece_count(ranks);
+  const std::size_t whole = bytes / static_cast<std::size_t>(pieces);
+  const std::size_t short_enough = (whole + kLongestSegmentBytes - 1) / kLongestSegmentBytes;
+  const int fewest = moves_per_rank(algorithm.operation)
+                         ? 1
+                         : static_cast<int>(std::clamp<std::size_t>(short_enough, 1, kMostSegments));
+  if (algorithm.round_count == nullptr) return fewest;
+  return std::max(fewest, least(kMostSegments, [&](int segments) {
+                    return static_cast<double>(algorithm.round_count(ranks, segments)) *
+                           message_ns(options.link, algorithm.operation,
+                                      static_cast<double>(bytes) / segments);
+                  }));
+}
+
+Window select_window(const Shape& shape, std::size_t bytes, const Options& options) {
+  if (shape.single_port && one_at_a_time(shape, bytes, options.link)) return {.sends = 1, .receives = 1};
+  const int sends =
+      shape.single_port ? std::min(options.sends_in_flight, kSendsInRounds) : options.sends_in_flight;
+  return {.sends = std::max(1, sends), .receives = std::max(1, options.receives_in_flight)};
+}
+
+}  // namespace papfft::comm

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "comm/schedule/core/registry.hpp"
+#include "comm/verify/verify.hpp"
+#include "papfft/options.hpp"
+
+namespace papfft::comm {
+
+/// How a call is to be carried out.
+struct Choice {
+  const Algorithm* algorithm = nullptr;  ///< nullptr: the MPI library's own collective
+  bool background = false;               ///< run before the caller arrives what does not need it
+  int segments = 0;                      ///< as the user asked; 0: as select_segments says
+  friend bool operator==(const Choice&, const Choice&) = default;
+};
+
+/// What a user's word for an algorithm means: a name of the registry, such a name with `b` before it (in the
+/// background) or with a number of segments behind it ("circulant/64"), "auto", or "mpi". Arguments as select_algorithm.
+/// @throws std::invalid_argument  naming those known, if it is none of these
+[[nodiscard]] Choice choose(Operation operation, std::string_view name, int ranks, std::size_t bytes,
+                            bool ordered, bool one_host = false);
+
+/// The algorithm that "auto" stands for. Pure, and of values that all ranks know, so that all choose alike.
+/// @param bytes     one block (per-rank operations) or the vector.
+/// @param ordered   the reduction is not commutative.
+/// @param one_host  all ranks share one, so that messages are copies in its memory.
+[[nodiscard]] const Algorithm& select_algorithm(Operation operation, int ranks, std::size_t bytes,
+                                                bool ordered, bool one_host = false);
+
+/// Whether "auto" had better leave a call to the MPI library, where there is one: for short messages, where it has less to do
+/// per call than we have.
+[[nodiscard]] bool prefers_stock(Operation operation, std::size_t bytes);
+
+/// Whether "auto" should plan a reduction by predicted arrivals, or as if all came together.
+/// @param error_ns  how far off the predictions were of late, on average over the ranks
+/// @param round_ns  how long a segment takes to be sent and combined
+[[nodiscard]] bool is_worth_planning(std::int64_t error_ns, std::int64_t round_ns);
+
+/// What "auto" takes in place of its choice where there are no arrivals to plan by: of papbi, which would be bi-greedy then,
+/// the circulant reduction, which takes as many rounds and is less upset by who comes late. Others stay.
+[[nodiscard]] const Algorithm& without_arrivals(const Algorithm& chosen);
+
+/// Time of a message, and of combining it in a reduction.
+[[nodiscard]] double message_ns(const LinkModel& link, Operation operation, double bytes);
+
+/// Into how many segments the algorithm should cut a block (per-rank operations) or the vector, of so many bytes.
+///
+/// Where the algorithm tells its round_count, the S that makes round_count(P, S) * (alpha + beta * bytes / S) least, for a
+/// reduction with beta + gamma. For the circulant broadcast that is CIR's Theorem 2, with S = sqrt((q-1) beta m / alpha).
+/// But those of a vector are no longer than what is sent without a handshake.
+/// @param ranks  P
+[[nodiscard]] int select_segments(const Algorithm& algorithm, int ranks, std::size_t bytes,
+                                  const Options& options);
+
+/// How many messages of this schedule a call keeps under way.
+/// @param bytes  of a block (per-rank operations) or the vector
+[[nodiscard]] Window select_window(const Shape& shape, std::size_t bytes, const Options& options);
+
+}  // namespace papfft::comm

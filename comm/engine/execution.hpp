@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "comm/engine/credit_window.hpp"
+#include "comm/engine/layout.hpp"
+#include "comm/schedule/core/schedule.hpp"
+#include "comm/transport/transport.hpp"
+#include "comm/verify/verify.hpp"
+#include "papfft/observer.hpp"
+#include "papfft/reducer.hpp"
+
+namespace papfft::comm {
+
+/// One run of one rank's program over a transport, driven by events: whatever its dependencies and the window
+/// allow is started, whatever has ended starts what waited for it. No thread and no waiting of its own.
+///
+/// A message whose slots are all empty is not sent, as both sides know their sizes; a message of no slots is, and so is
+/// all that goes by credits.
+///
+/// Payload moves as bytes, directly between the caller's buffers where a message is contiguous there, else through
+/// staging. Memory held, for a vector of m bytes: an inner rank stages what it hands on, at most m, and up to window.receives
+/// messages of a reduction before they are combined; a root combines in the caller's buffer. Slots apart (combine_own_last)
+/// are another m, into which the caller's contribution is combined in place, or from which into the root's buffer.
+class Execution {
+ public:
+  /// @param instance  number of this call on the transport; the same on all ranks.
+  /// @param reducer   needed by combining schedules; must outlive the execution.
+  /// @param credits   of schedules with credits; must outlive the execution. None: one of its own.
+  /// @throws std::invalid_argument  if the part, the layout, the transport and the reducer do not fit together.
+  Execution(RankSchedule part, Layout layout, Transport& transport, std::uint32_t instance, Window window,
+            const Reducer* reducer = nullptr, CreditWindow* credits = nullptr);
+  ~Execution();
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+
+  /// The caller has come: its input is ready. Until then only ops run that do not need it (background.hpp).
+  void arrive();
+  /// The same, where the caller's buffers were not all known before: what has no place yet was staged.
+  /// @param input, output  as in Layout. @throws std::invalid_argument unless they have one entry per slot.
+  void arrive(std::vector<const std::byte*> input, std::vector<std::byte*> output);
+
+  /// Starts and ends what can be; never blocks. @return true if anything happened. @throws TransportError.
+  bool step();
+
+  /// Before the first step: `observer` is told of every message, if it wants that. Must outlive the execution.
+  void observe(Observer* observer);
+  /// When the first message began, if before arrive(), by steady_clock. Only known with an observer of messages.
+  [[nodiscard]] std::optional<std::int64_t> early_ns() const;
+
+  /// Whether sends remain that have not been started.
+  [[nodiscard]] bool has_more_to_send() const;
+  /// Messages with data that are still to come.
+  [[nodiscard]] int receives_left() const;
+  /// All ops have ended and the result is in place.
+  [[nodiscard]] bool done() const;
+
+  /// What this rank waits for now: "rank 1 (recv <-1 [0,4), 4096 bytes)", or "its caller", or "nothing".
+  [[nodiscard]] std::string waits_for() const;
+
+  [[nodiscard]] const Shape& shape() const;
+  [[nodiscard]] std::uint64_t bytes_sent() const;
+  /// Received into memory of the layer, because the caller's place was not known, not contiguous or not final.
+  [[nodiscard]] std::uint64_t bytes_staged() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace papfft::comm

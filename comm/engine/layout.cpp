@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "comm/engine/layout.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "comm/schedule/core/contract.hpp"
+
+namespace papfft::comm {
+
+std::vector<std::size_t> cut(std::size_t bytes, int segments, std::size_t element_bytes,
+                             std::size_t head_bytes) {
+  if (element_bytes == 0 || bytes % element_bytes != 0) {
+    throw std::invalid_argument("cut: " + std::to_string(bytes) +
+                                " bytes are no whole number of elements of " + std::to_string(element_bytes));
+  }
+  const std::size_t elements = bytes / element_bytes;
+  const auto parts = static_cast<std::size_t>(segments);
+  std::vector<std::size_t> cuts(parts + 1, 0);
+  std::size_t head = 0;
+  std::size_t first = 0;
+  if (head_bytes > 0 && parts > 1) {
+    head = std::min(elements, std::max<std::size_t>(1, head_bytes / element_bytes));
+    first = 1;
+  }
+  for (std::size_t s = first; s <= parts; ++s) {
+    // Without overflow: elements * s could exceed 64 bits only beyond 2^64 / segments.
+    const std::size_t k = s - first;
+    const std::size_t rest = elements - head;
+    const std::size_t share = parts - first;
+    cuts[s] = (head + rest / share * k + rest % share * k / share) * element_bytes;
+  }
+  return cuts;
+}
+
+namespace {
+
+/// nullptr where the caller has given no buffer (yet).
+template <typename Byte>
+Byte* place(std::span<Byte> buffer, std::size_t offset, std::size_t bytes) {
+  if (buffer.data() == nullptr) return nullptr;
+  if (offset + bytes > buffer.size()) throw std::invalid_argument("make_layout: a buffer is too small");
+  return buffer.data() + offset;
+}
+
+}  // namespace
+
+Layout make_layout(const Shape& shape, Rank rank, std::span<const std::size_t> whole_offsets,
+                   std::size_t element_bytes, std::size_t head_bytes, std::span<const std::byte> send,
+                   std::span<std::byte> recv) {
+  const auto slots = static_cast<std::size_t>(shape.slots());
+  Layout layout{std::vector<std::size_t>(slots), std::vector<const std::byte*>(slots),
+                std::vector<std::byte*>(slots)};
+  const int parts = shape.per_rank() ? shape.ranks : 1;
+  if (whole_offsets.size() != static_cast<std::size_t>(parts) + 1) {
+    throw std::invalid_argument("make_layout: one offset per block and the end are needed");
+  }
+  // A side has the whole vector if it holds blocks of more than itself there.
+  const auto has_whole = [&](auto held) {
+    if (!shape.per_rank()) return true;
+    const Rank other = rank == 0 ? shape.ranks - 1 : 0;
+    return other != rank && held(shape, rank, other * shape.segments) != Held::nothing;
+  };
+  const bool whole_in = has_whole(held_before);
+  const bool whole_out = has_whole(held_after);
+  for (int position = 0; position < parts; ++position) {
+    const Rank part = shape.per_rank() ? shape.holder_of(position) : 0;
+    const std::size_t begin = whole_offsets[static_cast<std::size_t>(part)];
+    const std::size_t bytes = whole_offsets[static_cast<std::size_t>(part) + 1] - begin;
+    const std::vector<std::size_t> cuts = cut(bytes, shape.segments, element_bytes, head_bytes);
+    for (int s = 0; s < shape.segments; ++s) {
+      const int index = position * shape.segments + s;
+      const auto slot = static_cast<std::size_t>(index);
+      const int block = shape.block_of(index);
+      const std::size_t offset = cuts[static_cast<std::size_t>(s)];
+      layout.bytes[slot] = cuts[static_cast<std::size_t>(s) + 1] - offset;
+      if (held_before(shape, rank, block) != Held::nothing) {
+        layout.input[slot] = place(send, (whole_in ? begin : 0) + offset, layout.bytes[slot]);
+      }
+      if (held_after(shape, rank, block) != Held::nothing) {
+        layout.output[slot] = place(recv, (whole_out ? begin : 0) + offset, layout.bytes[slot]);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < shape.scratch.size(); ++i) {
+    layout.bytes[static_cast<std::size_t>(shape.blocks()) + i] =
+        layout.bytes[static_cast<std::size_t>(shape.scratch[i])];
+  }
+  return layout;
+}
+
+}  // namespace papfft::comm

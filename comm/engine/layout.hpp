@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "comm/schedule/core/schedule.hpp"
+
+namespace papfft::comm {
+
+/// Where a rank's slots live. All three have Shape::slots() entries.
+struct Layout {
+  std::vector<std::size_t> bytes;       ///< size of each slot; the same on all ranks
+  std::vector<const std::byte*> input;  ///< the caller's data, or nullptr; never written to
+  std::vector<std::byte*> output;       ///< where the result is wanted, or nullptr
+};
+
+/// How an even vector of `bytes` is cut into `segments`: segment s is [cuts[s], cuts[s+1]), in whole elements.
+/// @param head_bytes  0: equal segments; else the first segment's size, and the others share the rest.
+/// @return segments + 1 offsets, from 0 to bytes. @throws std::invalid_argument unless element_bytes divides bytes.
+[[nodiscard]] std::vector<std::size_t> cut(std::size_t bytes, int segments, std::size_t element_bytes,
+                                           std::size_t head_bytes = 0);
+
+/// The layout for an operation on contiguous buffers.
+///
+/// Per-rank operations: the whole vector is P blocks, block r at whole_offsets[r] .. whole_offsets[r+1]; each is cut
+/// into segments by itself. Vector operations: the one block is whole_offsets = {0, bytes}.
+///
+/// @param send, recv  this rank's buffers as in MPI: the whole vector where the operation's side has it, else one
+///                    block (or nothing, where MPI ignores the argument, or where only the sizes are wanted). They may
+///                    be the same memory (in place).
+/// @param head_bytes  see cut().
+[[nodiscard]] Layout make_layout(const Shape& shape, Rank rank, std::span<const std::size_t> whole_offsets,
+                                 std::size_t element_bytes, std::size_t head_bytes,
+                                 std::span<const std::byte> send, std::span<std::byte> recv);
+
+}  // namespace papfft::comm

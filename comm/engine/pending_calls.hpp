@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "comm/engine/credit_window.hpp"
+#include "comm/engine/execution.hpp"
+#include "papfft/observer.hpp"
+
+namespace papfft::comm {
+
+/// One call that was started and not waited for.
+struct PendingCall {
+  std::string text;                  ///< for whoever is stuck
+  std::shared_ptr<const void> keep;  ///< what must live as long as the execution
+  std::unique_ptr<Execution> execution;
+  Observer* observer = nullptr;
+  CallRecord record = {};                               ///< for the observer; not its exit
+  bool is_source = false;                               ///< this rank sends everybody's data
+  bool is_sink = false;                                 ///< this rank receives everybody's data
+  bool begun = false;                                   ///< its turn has come
+  std::chrono::steady_clock::time_point moved_at = {};  ///< when anything happened in it last
+  std::atomic<bool> done = false;                       ///< after that, the execution is no longer touched
+};
+
+/// Calls whose data come from this rank send one after another, few messages at a time: newer ones would take their share
+/// of the link, and all would end late together. Calls whose data come to this rank also take turns: a newer one begins when
+/// older ones wait for one message each. If more came at once, the few messages of the other direction, whose answers travel
+/// with them, would wait in their queue; if none was left, the link would rest for a round trip between two calls.
+inline constexpr int kSendsOfSource = 2;
+inline constexpr int kReceivesLeft = 1;
+/// A newer call does not wait for older ones in which nothing happens for so long: perhaps these wait for a rank that waits
+/// for the newer one, and else the link would rest.
+inline constexpr std::chrono::milliseconds kLongestRest{100};
+
+/// All of a group, moved on together by any thread that has time: one at a time, the others go away.
+class PendingCalls {
+ public:
+  /// @param credits  how many chunks schedules with credits keep under way; 0: found out
+  explicit PendingCalls(int credits) : credits_(credits) {}
+
+  /// For executions that will be added; only they use it.
+  [[nodiscard]] CreditWindow& credits() { return credits_; }
+
+  /// @throws what an earlier step threw
+  void add(std::shared_ptr<PendingCall> call);
+  /// After this returns, the call is no longer stepped.
+  void remove(const PendingCall& call);
+
+  /// @return whether anything happened. @throws what a step threw, now or before, in whatever thread
+  bool step();
+
+  /// Grows whenever something happens, in whatever thread.
+  [[nodiscard]] std::uint64_t progress() const { return progress_; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  /// Of this rank: "rank 1 (recv ...) in gather lin, ...". For what is stuck.
+  [[nodiscard]] std::string waits_for() const;
+  [[nodiscard]] bool is_watched() const { return watchers_ > 0; }
+
+  /// While one lives, its owner calls step() often.
+  class Watch {
+   public:
+    explicit Watch(PendingCalls& calls) : calls_(calls) { ++calls_.watchers_; }
+    ~Watch() { --calls_.watchers_; }
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+   private:
+    PendingCalls& calls_;
+  };
+
+ private:
+  mutable std::mutex mutex_;  // held while calls are stepped
+  std::vector<std::shared_ptr<PendingCall>> calls_;
+  std::exception_ptr error_;
+  CreditWindow credits_;
+  std::atomic<std::size_t> count_ = 0;
+  std::atomic<std::uint64_t> progress_ = 0;
+  std::atomic<int> watchers_ = 0;
+};
+
+}  // namespace papfft::comm

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+#include "comm/mpi/mpi_buffer.hpp"
+#include "comm/mpi/mpi_transport.hpp"
+#include "papfft/mpi.hpp"
+
+namespace papfft::comm {
+
+namespace {
+
+std::size_t whole_count(int count, const char* call) {
+  if (count < 0) throw std::invalid_argument(std::string(call) + ": a negative count");
+  return static_cast<std::size_t>(count);
+}
+
+bool in_place(const void* buffer) { return buffer == MPI_IN_PLACE; }
+
+/// Elsewhere than at the root.
+void refuse_in_place(const void* buffer, const char* call) {
+  if (in_place(buffer))
+    throw std::invalid_argument(std::string(call) + ": MPI_IN_PLACE is for the root alone");
+}
+
+/// A buffer whose memory is its packed bytes. @throws std::invalid_argument  the datatype has gaps
+template <typename Byte, typename Void>
+std::span<Byte> dense_bytes(Void* buffer, std::size_t count, MPI_Datatype type) {
+  if (!is_dense(type)) {
+    throw std::invalid_argument(
+        "a persistent call takes datatypes without gaps, since nothing shall be copied");
+  }
+  return {static_cast<Byte*>(buffer), count * packed_bytes(type)};
+}
+
+const std::byte* bytes_of(const void* buffer) { return static_cast<const std::byte*>(buffer); }
+std::byte* bytes_of(void* buffer) { return static_cast<std::byte*>(buffer); }
+
+/// `n` elements of a reduction's datatype. A user's operation sees elements laid out as its datatype says, so those with
+/// gaps are moved with them, apart from the caller's memory; the caller's own gaps stay untouched, since what comes
+/// back comes through MPI.
+class ReductionData {
+ public:
+  /// @throws std::invalid_argument  a datatype that reaches outside its extent
+  ReductionData(std::string_view call, const MpiReducer& reducer)
+      : type_(reducer.type()), dense_(is_dense(type_)) {
+    if (dense_) return;
+    MPI_Aint lower = 0;
+    MPI_Aint extent = 0;
+    check_mpi(MPI_Type_get_true_extent(type_, &lower, &extent), "MPI_Type_get_true_extent");
+    if (lower < 0 || static_cast<std::size_t>(lower + extent) > reducer.element_bytes()) {
+      throw std::invalid_argument(std::string(call) + ": a datatype that reaches outside its extent");
+    }
+  }
+
+  /// The caller's input, where it is or apart.
+  std::span<const std::byte> input(const void* buffer, std::size_t n) {
+    const std::size_t bytes = n * extent_bytes(type_);
+    if (dense_) return {bytes_of(buffer), bytes};
+    input_.resize(bytes);
+    move(const_cast<void*>(buffer), input_.data(), n);
+    return input_;
+  }
+
+  /// Where a result of n elements is to come. @param apart  not into the caller's memory, in any case
+  std::span<std::byte> result(void* buffer, std::size_t n, bool apart = false) {
+    result_buffer_ = buffer;
+    result_count_ = n;
+    const std::size_t bytes = n * extent_bytes(type_);
+    is_apart_ = apart || !dense_;
+    if (!is_apart_) return {bytes_of(buffer), bytes};
+    result_.resize(bytes);
+    return result_;
+  }
+
+  void deliver() {
+    if (is_apart_) move(result_.data(), result_buffer_, result_count_);
+  }
+
+ private:
+  void move(void* from, void* to, std::size_t n) const {
+    PackedBuffer source(from, n, type_, true);
+    PackedBuffer target(to, n, type_, false);
+    std::ranges::copy(source.bytes(), target.bytes().begin());
+    target.unpack();
+  }
+
+  MPI_Datatype type_;
+  bool dense_;
+  std::vector<std::byte> input_;
+  std::vector<std::byte> result_;
+  void* result_buffer_ = nullptr;
+  std::size_t result_count_ = 0;
+  bool is_apart_ = false;
+};
+
+std::vector<std::size_t> whole_counts(const int counts[], int ranks, std::size_t unit, const char* call) {
+  std::vector<std::size_t> result;
+  result.reserve(static_cast<std::size_t>(ranks));
+  for (int r = 0; r < ranks; ++r) result.push_back(whole_count(counts[r], call) * unit);
+  return result;
+}
+
+/// MPI's own collectives count in int.
+std::vector<int> int_counts(std::span<const std::size_t> bytes, std::size_t unit) {
+  std::vector<int> result;
+  for (const std::size_t b : bytes) result.push_back(static_cast<int>(b / unit));
+  return result;
+}
+
+}  // namespace
+
+detail::OwnedTransport::OwnedTransport(MPI_Comm comm) : transport(std::make_unique<MpiTransport>(comm)) {}
+detail::OwnedTransport::~OwnedTransport() = default;
+detail::OwnedTransport::OwnedTransport(OwnedTransport&&) noexcept = default;
+
+Transport& detail::as_transport(MpiTransport& transport) { return transport; }
+MPI_Comm detail::native(const MpiTransport& transport) { return transport.native(); }
+
+void detail::mpi_scatter(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                         void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                         std::string_view algorithm) {
+  if (comm.rank() != root) {
+    refuse_in_place(recvbuf, "scatter");
+    PackedBuffer recv(recvbuf, whole_count(recvcount, "scatter"), recvtype, false);
+    comm.scatter_bytes({}, recv.bytes(), 1, root, algorithm);
+    recv.unpack();
+    return;
+  }
+  const std::size_t count = whole_count(sendcount, "scatter");
+  PackedBuffer send(sendbuf, count * static_cast<std::size_t>(comm.size()), sendtype, true);
+  if (in_place(recvbuf)) {  // the root's block stays where it is
+    const std::size_t block = count * packed_bytes(sendtype);
+    comm.scatter_bytes(send.bytes(), send.bytes().subspan(static_cast<std::size_t>(root) * block, block), 1,
+                       root, algorithm);
+    return;
+  }
+  PackedBuffer recv(recvbuf, whole_count(recvcount, "scatter"), recvtype, false);
+  comm.scatter_bytes(send.bytes(), recv.bytes(), 1, root, algorithm);
+  recv.unpack();
+}
+
+void detail::mpi_gather(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                        void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                        std::string_view algorithm) {
+  if (comm.rank() != root) {
+    refuse_in_place(sendbuf, "gather");
+    PackedBuffer send(sendbuf, whole_count(sendcount, "gather"), sendtype, true);
+    comm.gather_bytes(send.bytes(), {}, 1, root, algorithm);
+    return;
+  }
+  const std::size_t count = whole_count(recvcount, "gather");
+  PackedBuffer recv(recvbuf, count * static_cast<std::size_t>(comm.size()), recvtype, in_place(sendbuf));
+  if (in_place(sendbuf)) {
+    const std::size_t block = count * packed_bytes(recvtype);
+    comm.gather_bytes(recv.bytes().subspan(static_cast<std::size_t>(root) * block, block), recv.bytes(), 1,
+                      root, algorithm);
+  } else {
+    PackedBuffer send(sendbuf, whole_count(sendcount, "gather"), sendtype, true);
+    comm.gather_bytes(send.bytes(), recv.bytes(), 1, root, algorithm);
+  }
+  recv.unpack();
+}
+
+PersistentCall detail::mpi_scatter_init(Session& session, const void* sendbuf, int sendcount,
+                                        MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                        MPI_Datatype recvtype, int root, std::string_view algorithm) {
+  const auto init = [&](std::span<const std::byte> send, std::span<std::byte> recv) {
+    return session.scatter_init<std::byte>(send, recv, root, algorithm);
+  };
+  const auto mine = [&] {
+    return dense_bytes<std::byte>(recvbuf, whole_count(recvcount, "scatter"), recvtype);
+  };
+  if (session.rank() != root) {
+    refuse_in_place(recvbuf, "scatter");
+    return init({}, mine());
+  }
+  const std::size_t count = whole_count(sendcount, "scatter");
+  const auto ranks = static_cast<std::size_t>(session.size());
+  const auto whole = dense_bytes<const std::byte>(sendbuf, count * ranks, sendtype);
+  if (!in_place(recvbuf)) return init(whole, mine());
+  // The root's block stays where it is: it is copied onto itself, that is, not at all.
+  const std::size_t block = whole.size() / ranks;
+  auto* own = const_cast<std::byte*>(whole.data()) + static_cast<std::size_t>(root) * block;
+  return init(whole, {own, block});
+}
+
+PersistentCall detail::mpi_gather_init(Session& session, const void* sendbuf, int sendcount,
+                                       MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                       MPI_Datatype recvtype, int root, std::string_view algorithm) {
+  const auto init = [&](std::span<const std::byte> send, std::span<std::byte> recv) {
+    return session.gather_init<std::byte>(send, recv, root, algorithm);
+  };
+  const auto mine = [&] {
+    return dense_bytes<const std::byte>(sendbuf, whole_count(sendcount, "gather"), sendtype);
+  };
+  if (session.rank() != root) {
+    refuse_in_place(sendbuf, "gather");
+    return init(mine(), {});
+  }
+  const std::size_t count = whole_count(recvcount, "gather");
+  const auto ranks = static_cast<std::size_t>(session.size());
+  const auto whole = dense_bytes<std::byte>(recvbuf, count * ranks, recvtype);
+  if (!in_place(sendbuf)) return init(mine(), whole);
+  const std::size_t block = whole.size() / ranks;
+  return init(whole.subspan(static_cast<std::size_t>(root) * block, block), whole);
+}
+
+void detail::mpi_bcast(Collectives& comm, void* buffer, int count, MPI_Datatype type, int root,
+                       std::string_view algorithm) {
+  PackedBuffer data(buffer, whole_count(count, "bcast"), type, comm.rank() == root);
+  comm.bcast_bytes(data.bytes(), 1, root, algorithm);
+  if (comm.rank() != root) data.unpack();
+}
+
+void detail::mpi_reduce(Collectives& comm, const void* sendbuf, void* recvbuf, int count, MPI_Datatype type,
+                        MPI_Op op, int root, std::string_view algorithm) {
+  const std::size_t n = packed_bytes(type) == 0 ? 0 : whole_count(count, "reduce");
+  const MpiReducer reducer(op, type);
+  if (comm.rank() != root) refuse_in_place(sendbuf, "reduce");
+  ReductionData data("reduce", reducer);
+  const bool is_root = comm.rank() == root;
+  const auto input = data.input(in_place(sendbuf) ? recvbuf : sendbuf, n);
+  const auto result = is_root ? data.result(recvbuf, n) : std::span<std::byte>();
+  comm.reduce_bytes(input, result, reducer, root, algorithm);
+  if (is_root) data.deliver();
+}
+
+void detail::mpi_allgather(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                           void* recvbuf, int recvcount, MPI_Datatype recvtype, std::string_view algorithm) {
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  PackedBuffer recv(recvbuf, whole_count(recvcount, "allgather") * ranks, recvtype, in_place(sendbuf));
+  if (in_place(sendbuf)) {
+    const std::size_t block = recv.bytes().size() / ranks;
+    comm.allgather_bytes(recv.bytes().subspan(static_cast<std::size_t>(comm.rank()) * block, block),
+                         recv.bytes(), 1, algorithm);
+  } else {
+    PackedBuffer send(sendbuf, whole_count(sendcount, "allgather"), sendtype, true);
+    comm.allgather_bytes(send.bytes(), recv.bytes(), 1, algorithm);
+  }
+  recv.unpack();
+}
+
+void detail::mpi_allgatherv(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                            std::string_view algorithm) {
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  const auto self = static_cast<std::size_t>(comm.rank());
+  const std::vector<std::size_t> sizes =
+      whole_counts(recvcounts, comm.size(), packed_bytes(recvtype), "allgatherv");
+  const std::size_t total = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+  const auto block = [&](std::size_t r, bool pack) {
+    const auto offset =
+        static_cast<std::ptrdiff_t>(displs[r]) * static_cast<std::ptrdiff_t>(extent_bytes(recvtype));
+    return PackedBuffer(bytes_of(recvbuf) + offset, static_cast<std::size_t>(recvcounts[r]), recvtype, pack);
+  };
+  // Blocks that lie one behind the other in the caller's memory come there directly.
+  bool dense = is_dense(recvtype);
+  int next = displs[0];
+  for (std::size_t r = 0; r < ranks; ++r) {
+    dense = dense && displs[r] == next;
+    next += recvcounts[r];
+  }
+  std::vector<std::byte> apart(dense ? 0 : total);
+  const std::span<std::byte> whole =
+      dense ? std::span(block(0, false).bytes().data(), total) : std::span<std::byte>(apart);
+  if (in_place(sendbuf)) {
+    PackedBuffer send = block(self, true);
+    comm.allgatherv_bytes(send.bytes(), whole, sizes, 1, algorithm);
+  } else {
+    PackedBuffer send(sendbuf, whole_count(sendcount, "allgatherv"), sendtype, true);
+    comm.allgatherv_bytes(send.bytes(), whole, sizes, 1, algorithm);
+  }
+  if (dense) return;
+  std::size_t at = 0;
+  for (std::size_t r = 0; r < ranks; at += sizes[r], ++r) {
+    PackedBuffer target = block(r, false);
+    std::ranges::copy(whole.subspan(at, sizes[r]), target.bytes().begin());
+    target.unpack();
+  }
+}
+
+void detail::mpi_allreduce(Collectives& comm, const void* sendbuf, void* recvbuf, int count,
+                           MPI_Datatype type, MPI_Op op, std::string_view algorithm) {
+  const std::size_t n = whole_count(count, "allreduce");
+  const MpiReducer reducer(op, type);
+  ReductionData data("allreduce", reducer);
+  const auto input = data.input(in_place(sendbuf) ? recvbuf : sendbuf, n);
+  comm.allreduce_bytes(input, data.result(recvbuf, n), reducer, algorithm);
+  data.deliver();
+}
+
+void detail::mpi_reduce_scatter(Collectives& comm, const void* sendbuf, void* recvbuf,
+                                std::span<const int> recvcounts, MPI_Datatype type, MPI_Op op,
+                                std::string_view algorithm) {
+  const MpiReducer reducer(op, type);
+  ReductionData data("reduce_scatter", reducer);
+  const bool block = recvcounts.size() == 1 && comm.size() != 1;
+  const auto sizes = whole_counts(recvcounts.data(), static_cast<int>(recvcounts.size()),
+                                  packed_bytes(type) == 0 ? 0 : reducer.element_bytes(), "reduce_scatter");
+  const std::size_t mine = sizes[block ? 0 : static_cast<std::size_t>(comm.rank())] / reducer.element_bytes();
+  const std::size_t all =
+      block ? mine * static_cast<std::size_t>(comm.size())
+            : std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}) / reducer.element_bytes();
+  const auto input = data.input(in_place(sendbuf) ? recvbuf : sendbuf, all);
+  // In place, the result would lie over blocks that are still to be sent.
+  const auto result = data.result(recvbuf, mine, in_place(sendbuf));
+  comm.reduce_scatter_bytes(input, result, block ? std::span<const std::size_t>() : sizes, reducer,
+                            algorithm);
+  data.deliver();
+}
+
+namespace {
+
+const MpiReducer& mpi_reducer(const CallArguments& a) {
+  const auto* reducer = dynamic_cast<const MpiReducer*>(a.reducer);
+  if (reducer == nullptr) {
+    throw std::invalid_argument(std::string(to_string(a.operation)) +
+                                " 'mpi': needs one of MPI's operations");
+  }
+  return *reducer;
+}
+
+}  // namespace
+
+void detail::mpi_stock_call(MPI_Comm comm, const CallArguments& a) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  if (a.bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw std::invalid_argument("algorithm 'mpi': MPI's own collectives take at most 2 GiB");
+  }
+  const int bytes = static_cast<int>(a.bytes);
+  const int elements = static_cast<int>(a.bytes / a.element_bytes);
+  // MPI forbids the same memory on both sides; a block in its place is MPI_IN_PLACE.
+  const auto* send_begin = static_cast<const void*>(a.send.data());
+  const auto own = static_cast<std::size_t>(a.root) * a.bytes;
+  switch (a.operation) {
+    case Operation::scatter: {
+      const bool in_place_root = rank == a.root && a.recv.data() == a.send.data() + own;
+      check_mpi(MPI_Scatter(send_begin, bytes, MPI_BYTE, in_place_root ? MPI_IN_PLACE : a.recv.data(), bytes,
+                            MPI_BYTE, a.root, comm),
+                "MPI_Scatter");
+      return;
+    }
+    case Operation::gather: {
+      const bool in_place_root = rank == a.root && a.send.data() == a.recv.data() + own;
+      check_mpi(MPI_Gather(in_place_root ? MPI_IN_PLACE : send_begin, bytes, MPI_BYTE, a.recv.data(), bytes,
+                           MPI_BYTE, a.root, comm),
+                "MPI_Gather");
+      return;
+    }
+    case Operation::bcast:
+      check_mpi(MPI_Bcast(a.recv.data(), bytes, MPI_BYTE, a.root, comm), "MPI_Bcast");
+      return;
+    case Operation::reduce: {
+      const MpiReducer& reducer = mpi_reducer(a);
+      const bool in_place_root = rank == a.root && send_begin == a.recv.data();
+      check_mpi(MPI_Reduce(in_place_root ? MPI_IN_PLACE : send_begin, a.recv.data(), elements, reducer.type(),
+                           reducer.op(), a.root, comm),
+                "MPI_Reduce");
+      return;
+    }
+    case Operation::allgather: {
+      const bool own_place = send_begin == a.recv.data() + static_cast<std::size_t>(rank) * a.bytes;
+      check_mpi(MPI_Allgather(own_place ? MPI_IN_PLACE : send_begin, bytes, MPI_BYTE, a.recv.data(), bytes,
+                              MPI_BYTE, comm),
+                "MPI_Allgather");
+      return;
+    }
+    case Operation::allgatherv: {
+      const std::vector<int> counts = int_counts(a.block_bytes, 1);
+      std::vector<int> displacements(counts.size());
+      std::exclusive_scan(counts.begin(), counts.end(), displacements.begin(), 0);
+      const auto self = static_cast<std::size_t>(rank);
+      const bool own_place = send_begin == a.recv.data() + displacements[self];
+      check_mpi(MPI_Allgatherv(own_place ? MPI_IN_PLACE : send_begin, counts[self], MPI_BYTE, a.recv.data(),
+                               counts.data(), displacements.data(), MPI_BYTE, comm),
+                "MPI_Allgatherv");
+      return;
+    }
+    case Operation::allreduce: {
+      const MpiReducer& reducer = mpi_reducer(a);
+      check_mpi(MPI_Allreduce(send_begin == a.recv.data() ? MPI_IN_PLACE : send_begin, a.recv.data(),
+                              elements, reducer.type(), reducer.op(), comm),
+                "MPI_Allreduce");
+      return;
+    }
+    case Operation::reduce_scatter: {
+      const MpiReducer& reducer = mpi_reducer(a);
+      if (a.block_bytes.empty()) {
+        check_mpi(
+            MPI_Reduce_scatter_block(send_begin, a.recv.data(), elements, reducer.type(), reducer.op(), comm),
+            "MPI_Reduce_scatter_block");
+        return;
+      }
+      const std::vector<int> counts = int_counts(a.block_bytes, a.element_bytes);
+      check_mpi(
+          MPI_Reduce_scatter(send_begin, a.recv.data(), counts.data(), reducer.type(), reducer.op(), comm),
+          "MPI_Reduce_scatter");
+      return;
+    }
+  }
+}
+
+}  // namespace papfft::comm

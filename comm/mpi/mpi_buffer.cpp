@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "comm/mpi/mpi_buffer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+#include "comm/mpi/mpi_transport.hpp"
+
+namespace papfft::comm {
+
+namespace {
+
+constexpr std::size_t kMostBytesAtOnce = std::size_t{1} << 30;  // MPI_Pack counts bytes in an int
+
+bool is_named(MPI_Datatype type) {
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = 0;
+  check_mpi(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner), "MPI_Type_get_envelope");
+  return combiner == MPI_COMBINER_NAMED;
+}
+
+/// Calls step(element, count) for runs of elements that MPI can pack at once.
+template <typename Step>
+void in_runs(std::size_t count, std::size_t element_bytes, Step step) {
+  const std::size_t run =
+      std::max<std::size_t>(1, kMostBytesAtOnce / std::max<std::size_t>(1, element_bytes));
+  for (std::size_t at = 0; at < count; at += run) step(at, static_cast<int>(std::min(run, count - at)));
+}
+
+}  // namespace
+
+std::size_t packed_bytes(MPI_Datatype type) {
+  MPI_Count size = 0;
+  check_mpi(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
+  return static_cast<std::size_t>(size);
+}
+
+std::size_t extent_bytes(MPI_Datatype type) {
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  check_mpi(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
+  return static_cast<std::size_t>(extent);
+}
+
+bool is_dense(MPI_Datatype type) {
+  // A derived type may list its parts in another order than that of memory, so only named ones are taken for dense.
+  return is_named(type) && packed_bytes(type) == extent_bytes(type);
+}
+
+PackedBuffer::PackedBuffer(const void* buffer, std::size_t count, MPI_Datatype type, bool pack)
+    : buffer_(static_cast<std::byte*>(const_cast<void*>(buffer))), count_(count), type_(type) {
+  const std::size_t size = packed_bytes(type);
+  if (is_dense(type)) {
+    bytes_ = {buffer_, count * size};
+    return;
+  }
+  copy_.resize(count * size);
+  bytes_ = copy_;
+  if (!pack || copy_.empty()) return;  // MPI_Pack takes no room of 0 bytes
+  in_runs(count, size, [&](std::size_t at, int run) {
+    int position = 0;
+    const auto room = static_cast<int>(static_cast<std::size_t>(run) * size);
+    check_mpi(MPI_Pack(buffer_ + at * extent_bytes(type), run, type, copy_.data() + at * size, room,
+                       &position, MPI_COMM_SELF),
+              "MPI_Pack");
+    if (position != room) throw std::runtime_error("papfft: this MPI packs more than the data");
+  });
+}
+
+void PackedBuffer::unpack() {
+  if (copy_.empty()) return;
+  const std::size_t size = packed_bytes(type_);
+  in_runs(count_, size, [&](std::size_t at, int run) {
+    int position = 0;
+    const auto room = static_cast<int>(static_cast<std::size_t>(run) * size);
+    check_mpi(MPI_Unpack(copy_.data() + at * size, room, &position, buffer_ + at * extent_bytes(type_), run,
+                         type_, MPI_COMM_SELF),
+              "MPI_Unpack");
+  });
+}
+
+MpiReducer::MpiReducer(MPI_Op op, MPI_Datatype type)
+    : op_(op), type_(type), extent_(std::max<std::size_t>(1, extent_bytes(type))) {
+  int commutative = 0;
+  check_mpi(MPI_Op_commutative(op, &commutative), "MPI_Op_commutative");
+  commutative_ = commutative != 0;
+}
+
+std::unique_ptr<Reducer> MpiReducer::clone() const {
+  return name().empty() ? nullptr : std::make_unique<MpiReducer>(*this);
+}
+
+std::string MpiReducer::name() const {
+  const std::array own{MPI_MAX, MPI_MIN, MPI_SUM,  MPI_PROD, MPI_LAND,   MPI_BAND,
+                       MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
+  const auto* const found = std::ranges::find(own, op_);
+  if (found == own.end() || !is_named(type_)) return {};
+  std::array<char, MPI_MAX_OBJECT_NAME> type{};
+  int length = 0;
+  check_mpi(MPI_Type_get_name(type_, type.data(), &length), "MPI_Type_get_name");
+  return "op " + std::to_string(found - own.begin()) + " on " + type.data();
+}
+
+void MpiReducer::combine(const std::byte* left, const std::byte* right, std::byte* out,
+                         std::size_t bytes) const {
+  if (out == left && commutative_) std::swap(left, right);
+  std::vector<std::byte> aside;
+  std::byte* sum = out;  // MPI_Reduce_local: inout = in (+) inout
+  if (out == left) {
+    aside.assign(right, right + bytes);
+    sum = aside.data();
+  } else if (out != right) {
+    std::memcpy(out, right, bytes);
+  }
+  in_runs(bytes / extent_, extent_, [&](std::size_t at, int run) {
+    check_mpi(MPI_Reduce_local(left + at * extent_, sum + at * extent_, run, type_, op_), "MPI_Reduce_local");
+  });
+  if (!aside.empty()) std::memcpy(out, aside.data(), bytes);
+}
+
+}  // namespace papfft::comm

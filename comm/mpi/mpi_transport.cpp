@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+#include "comm/mpi/mpi_transport.hpp"
+
+#include <array>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace papfft::comm {
+
+namespace {
+
+std::string mpi_text(int code) {
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) return "MPI error " + std::to_string(code);
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+/// Count and datatype for any number of bytes: MPI counts are ints, so that 2 GiB and more need a derived type.
+class ByteType {
+ public:
+  explicit ByteType(std::size_t bytes) {
+    if (bytes <= static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+      count_ = static_cast<int>(bytes);
+      return;
+    }
+    constexpr std::size_t kChunk = std::size_t{1} << 30;
+    MPI_Datatype chunk = MPI_DATATYPE_NULL;
+    check_mpi(MPI_Type_contiguous(static_cast<int>(kChunk), MPI_BYTE, &chunk), "MPI_Type_contiguous");
+    const std::array<int, 2> lengths = {static_cast<int>(bytes / kChunk), static_cast<int>(bytes % kChunk)};
+    const std::array<MPI_Aint, 2> offsets = {0, static_cast<MPI_Aint>(bytes / kChunk * kChunk)};
+    const std::array<MPI_Datatype, 2> types = {chunk, MPI_BYTE};
+    check_mpi(MPI_Type_create_struct(2, lengths.data(), offsets.data(), types.data(), &type_),
+              "MPI_Type_create_struct");
+    check_mpi(MPI_Type_free(&chunk), "MPI_Type_free");
+    check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
+    count_ = 1;
+    derived_ = true;
+  }
+  ~ByteType() {
+    if (derived_) MPI_Type_free(&type_);  // MPI keeps what messages under way still need
+  }
+  ByteType(const ByteType&) = delete;
+  ByteType& operator=(const ByteType&) = delete;
+  [[nodiscard]] int count() const { return count_; }
+  [[nodiscard]] MPI_Datatype type() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_BYTE;
+  int count_ = 0;
+  bool derived_ = false;
+};
+
+/// Messages that nobody waits for any more, and the memory that MPI still uses for them. One list per process, as they
+/// outlive their transport. What has not ended when MPI does is never freed.
+class Abandoned {
+ public:
+  static Abandoned& all() {
+    static auto* const list = new Abandoned;
+    return *list;
+  }
+
+  void add(std::vector<MPI_Request> requests, std::vector<std::shared_ptr<const void>> memory) {
+    const std::lock_guard lock(mutex_);
+    entries_.push_back({std::move(requests), std::move(memory)});
+    sweep_locked();
+  }
+
+  /// Frees what has ended by now.
+  void sweep() {
+    const std::lock_guard lock(mutex_);
+    sweep_locked();
+  }
+
+ private:
+  struct Entry {
+    std::vector<MPI_Request> requests;
+    std::vector<std::shared_ptr<const void>> memory;
+  };
+
+  static bool has_ended(Entry& entry) {
+    int done = 0;
+    const int code = MPI_Testall(static_cast<int>(entry.requests.size()), entry.requests.data(), &done,
+                                 MPI_STATUSES_IGNORE);
+    return code == MPI_SUCCESS && done != 0;
+  }
+  void sweep_locked() { std::erase_if(entries_, has_ended); }
+
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+class MpiChannel final : public Channel {
+ public:
+  MpiChannel(MPI_Comm comm, Rank rank) : comm_(comm), rank_(rank) {}
+
+  ~MpiChannel() override {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized != 0) return;
+    // After an error, or of a call that was expected and never came. Sends cannot be cancelled, and a receive cannot once
+    // it has begun: to free such a request would not stop MPI from using memory that is no longer ours.
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      if (requests_[i] != MPI_REQUEST_NULL && messages_[i].receive) MPI_Cancel(&requests_[i]);
+    }
+    std::erase(requests_, MPI_REQUEST_NULL);
+    if (!requests_.empty()) Abandoned::all().add(std::move(requests_), take_kept());
+  }
+
+  int isend(Rank target, int tag, std::span<const std::byte> data) override {
+    const ByteType as(data.size());
+    const int ticket = free_ticket({target, data.size(), false});
+    check_mpi(MPI_Isend(data.data(), as.count(), as.type(), target, tag, comm_, request(ticket)),
+              what(ticket));
+    return ticket;
+  }
+
+  int issend(Rank target, int tag, std::span<const std::byte> data) override {
+    const ByteType as(data.size());
+    const int ticket = free_ticket({target, data.size(), false});
+    check_mpi(MPI_Issend(data.data(), as.count(), as.type(), target, tag, comm_, request(ticket)),
+              what(ticket));
+    return ticket;
+  }
+
+  int irecv(Rank source, int tag, std::span<std::byte> data) override {
+    const ByteType as(data.size());
+    const int ticket = free_ticket({source, data.size(), true});
+    check_mpi(MPI_Irecv(data.data(), as.count(), as.type(), source, tag, comm_, request(ticket)),
+              what(ticket));
+    return ticket;
+  }
+
+  void poll(std::vector<int>& ended) override {
+    const int n = static_cast<int>(requests_.size());
+    if (n == 0) return;
+    int count = 0;
+    const int code = MPI_Testsome(n, requests_.data(), &count, indices_.data(), statuses_.data());
+    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) check_mpi(code, "MPI_Testsome");
+    for (int k = 0; k < (count == MPI_UNDEFINED ? 0 : count); ++k) {
+      const int ticket = indices_[static_cast<std::size_t>(k)];
+      MPI_Status& status = statuses_[static_cast<std::size_t>(k)];
+      if (code == MPI_ERR_IN_STATUS) check_mpi(status.MPI_ERROR, what(ticket));
+      const Message& message = messages_[static_cast<std::size_t>(ticket)];
+      if (message.receive) check_size(ticket, status, message);
+      free_.push_back(ticket);
+      ended.push_back(ticket);
+    }
+  }
+
+ private:
+  struct Message {
+    Rank peer = 0;
+    std::size_t bytes = 0;
+    bool receive = false;
+  };
+
+  MPI_Request* request(int ticket) { return &requests_[static_cast<std::size_t>(ticket)]; }
+
+  int free_ticket(const Message& message) {
+    if (free_.empty()) {
+      free_.push_back(static_cast<int>(requests_.size()));
+      requests_.push_back(MPI_REQUEST_NULL);
+      messages_.emplace_back();
+      indices_.emplace_back();
+      statuses_.emplace_back();
+    }
+    const int ticket = free_.back();
+    free_.pop_back();
+    messages_[static_cast<std::size_t>(ticket)] = message;
+    return ticket;
+  }
+
+  std::string what(int ticket) const {
+    const Message& m = messages_[static_cast<std::size_t>(ticket)];
+    return "rank " + std::to_string(rank_) + (m.receive ? " receiving " : " sending ") +
+           std::to_string(m.bytes) + " bytes " + (m.receive ? "from" : "to") + " rank " +
+           std::to_string(m.peer);
+  }
+
+  void check_size(int ticket, MPI_Status& status, const Message& message) const {
+    MPI_Count got = 0;
+    check_mpi(MPI_Get_elements_x(&status, MPI_BYTE, &got), "MPI_Get_elements_x");
+    if (static_cast<std::size_t>(got) != message.bytes) {
+      throw TransportError(what(ticket) + ": got " + std::to_string(got) +
+                           " (do all ranks pass the same arguments?)");
+    }
+  }
+
+  MPI_Comm comm_;
+  Rank rank_;
+  std::vector<MPI_Request> requests_;
+  std::vector<Message> messages_;
+  std::vector<int> indices_;
+  std::vector<MPI_Status> statuses_;
+  std::vector<int> free_;
+};
+
+}  // namespace
+
+void check_mpi(int code, const std::string& what) {
+  if (code != MPI_SUCCESS) throw TransportError(what + ": " + mpi_text(code));
+}
+
+MpiTransport::MpiTransport(MPI_Comm comm) {
+  int inter = 0;
+  check_mpi(MPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
+  if (inter != 0) throw std::invalid_argument("papfft: intercommunicators are not supported");
+  check_mpi(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+  int* tag_limit = nullptr;
+  int found = 0;
+  check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&tag_limit), &found),
+            "MPI_Comm_get_attr");
+  max_tag_ = found != 0 ? *tag_limit : 32767;  // the least that the standard allows
+  int level = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
+  threads_allowed_ = level == MPI_THREAD_MULTIPLE;
+  MPI_Comm host = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+  check_mpi(MPI_Comm_size(host, &ranks_on_host_), "MPI_Comm_size");
+  check_mpi(MPI_Comm_free(&host), "MPI_Comm_free");
+}
+
+MpiTransport::~MpiTransport() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (comm_ == MPI_COMM_NULL || finalized != 0) return;
+  Abandoned::all().sweep();
+  MPI_Comm_free(&comm_);  // the messages under way keep what they need of it
+}
+
+MpiTransport::MpiTransport(MpiTransport&& other) noexcept
+    : comm_(std::exchange(other.comm_, MPI_COMM_NULL)),
+      rank_(other.rank_),
+      size_(other.size_),
+      max_tag_(other.max_tag_),
+      ranks_on_host_(other.ranks_on_host_),
+      threads_allowed_(other.threads_allowed_) {}
+
+std::unique_ptr<Channel> MpiTransport::open() { return std::make_unique<MpiChannel>(comm_, rank_); }
+
+}  // namespace papfft::comm

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Ring allreduce: the vector is P blocks of S segments; their sums go once around, then the results do. All ranks end
+// with the same bits. Commutative only.
+#include "comm/schedule/family/ring.hpp"
+
+#include "comm/schedule/core/registry.hpp"
+
+namespace papfft::comm {
+
+namespace {
+
+RankSchedule generate(const Request& request, Rank rank) {
+  const int p = request.ranks;
+  const int n = request.segments;
+  const Shape shape{.operation = Operation::allreduce, .ranks = p, .segments = p * n};
+  ProgramBuilder builder(shape.slots());
+  add_ring_reduce_scatter(builder, p, rank, n);
+  add_ring_allgather(builder, p, rank, n, (p - 1) * n);
+  return {shape, rank, builder.take()};
+}
+
+}  // namespace
+
+const Algorithm allreduce_ring{.operation = Operation::allreduce,
+                               .name = "ring",
+                               .summary = "ring reduce-scatter, then ring allgather",
+                               .rounds = "2(P-1)S",
+                               .bytes = "2m(P-1)/P",
+                               .source = "Patarasuk and Yuan, JPDC 69(2), 2009",
+                               .piece_count = [](int ranks) { return ranks; },
+                               .local = generate};
+
+}  // namespace papfft::comm

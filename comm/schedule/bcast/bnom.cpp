@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Binomial broadcast: in each round the ranks that hold the vector double. With S > 1 segments the rounds of
+// successive segments overlap.
+#include "comm/schedule/core/builder.hpp"
+#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/family/binomial_tree.hpp"
+
+namespace papfft::comm {
+
+namespace {
+
+RankSchedule generate(const Request& request, Rank rank) {
+  const int p = request.ranks;
+  const Shape shape{
+      .operation = Operation::bcast, .ranks = p, .root = request.root, .segments = request.segments};
+  const BinomialTree tree{p};
+  const int position = (rank - request.root + p) % p;
+  const auto player = [&](int v) { return (request.root + v) % p; };
+  ProgramBuilder builder(shape.slots());
+  for (int segment = 0; segment < request.segments; ++segment) {
+    const BlockRange blocks{segment, segment + 1};
+    const int base = segment * tree.rounds();
+    if (position > 0) builder.recv(player(tree.parent(position)), blocks, base + tree.round_of(position));
+    for (const int child : tree.children(position)) {
+      builder.send(player(child), blocks, base + tree.round_of(child));
+    }
+  }
+  return {shape, rank, builder.take()};
+}
+
+}  // namespace
+
+const Algorithm bcast_bnom{.operation = Operation::bcast,
+                           .name = "bnom",
+                           .summary = "binomial tree: the ranks that hold the vector double in each round",
+                           .rounds = "qS",
+                           .bytes = "qm",
+                           .source = "CIR Sect. 3 (peer); Open MPI binomial",
+                           .local = generate};
+
+}  // namespace papfft::comm

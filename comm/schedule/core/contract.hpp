@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "comm/schedule/core/schedule.hpp"
+
+namespace papfft::comm {
+
+/// What an operation promises, per rank and logical block; after the predicates of MSCCL's collectives.
+///
+/// A block's value is the set of ranks that contributed to it. Moving operations have one contributor: the root
+/// (scatter, bcast) or the block's owner (gather, allgather). Reductions end with all P, each exactly once.
+enum class Held : std::uint8_t {
+  nothing,  ///< before: no valid data; after: not promised
+  root,     ///< the root's data
+  owner,    ///< the data of the rank that the block belongs to
+  own,      ///< this rank's contribution
+  all       ///< every rank's contribution, each once
+};
+
+/// What `rank` holds of logical block `block` before the operation: `nothing`, `root`, `owner` or `own`.
+[[nodiscard]] Held held_before(const Shape& shape, Rank rank, int block);
+/// What `rank` must hold of it afterwards: `nothing`, `root`, `owner` or `all`.
+[[nodiscard]] Held held_after(const Shape& shape, Rank rank, int block);
+
+/// The operation that the reversed schedule implements (scatter and gather, bcast and reduce, allgather and
+/// reduce_scatter). @throws std::invalid_argument for allreduce, which has none.
+[[nodiscard]] Operation reversed(Operation operation);
+
+}  // namespace papfft::comm

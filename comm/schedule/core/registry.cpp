@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "comm/schedule/core/registry.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+namespace papfft::comm {
+
+namespace {
+
+#define PAPFFT_ALGORITHM(name) &(name),
+constexpr const Algorithm* kAlgorithms[] = {
+#include "comm/schedule/core/registry.def"
+};
+#undef PAPFFT_ALGORITHM
+
+void check(const Algorithm& algorithm, const Request& request) {
+  const std::string who =
+      std::string(to_string(algorithm.operation)) + " " + std::string(algorithm.name) + ": ";
+  if (request.operation != algorithm.operation)
+    throw std::invalid_argument(who + "asked for another operation");
+  if (request.ranks < 1) throw std::invalid_argument(who + "needs at least one rank");
+  if (request.root < 0 || request.root >= request.ranks) {
+    throw std::invalid_argument(who + "no rank " + std::to_string(request.root) + " among " +
+                                std::to_string(request.ranks));
+  }
+  if (request.segments < 1) throw std::invalid_argument(who + "needs at least one segment");
+  if (!request.arrival_ns.empty() && request.arrival_ns.size() != static_cast<std::size_t>(request.ranks)) {
+    throw std::invalid_argument(who + "needs one arrival time per rank, or none");
+  }
+  if (request.ordered && !algorithm.can_be_ordered) {
+    throw std::invalid_argument(who + "needs a commutative operation");
+  }
+}
+
+}  // namespace
+
+std::span<const Algorithm* const> algorithms() { return kAlgorithms; }
+
+const Algorithm& find_algorithm(Operation operation, std::string_view name) {
+  std::string known;
+  for (const Algorithm* algorithm : algorithms()) {
+    if (algorithm->operation != operation) continue;
+    if (algorithm->name == name) return *algorithm;
+    known += (known.empty() ? "" : ", ") + std::string(algorithm->name);
+  }
+  throw std::invalid_argument("no " + std::string(to_string(operation)) + " algorithm '" + std::string(name) +
+                              "'; known: " + (known.empty() ? "none" : known));
+}
+
+Operation parse_operation(std::string_view name) {
+  std::string known;
+  for (int i = 0; i < kOperationCount; ++i) {
+    const auto operation = static_cast<Operation>(i);
+    if (to_string(operation) == name) return operation;
+    known += (i == 0 ? "" : ", ") + std::string(to_string(operation));
+  }
+  throw std::invalid_argument("no operation '" + std::string(name) + "'; known: " + known);
+}
+
+Schedule make_schedule(const Algorithm& algorithm, const Request& request) {
+  check(algorithm, request);
+  if (algorithm.whole != nullptr) return algorithm.whole(request);
+  if (algorithm.transfers != nullptr) return to_schedule(request, algorithm.transfers);
+  Schedule schedule;
+  schedule.programs.reserve(static_cast<std::size_t>(request.ranks));
+  for (Rank r = 0; r < request.ranks; ++r) {
+    RankSchedule part = algorithm.local(request, r);
+    schedule.shape = std::move(part.shape);
+    schedule.programs.push_back(std::move(part.program));
+  }
+  return schedule;
+}
+
+RankSchedule make_rank_schedule(const Algorithm& algorithm, const Request& request, Rank rank) {
+  check(algorithm, request);
+  if (algorithm.local != nullptr) return algorithm.local(request, rank);
+  if (algorithm.transfers != nullptr) return to_rank_schedule(request, rank, algorithm.transfers);
+  Schedule schedule = algorithm.whole(request);
+  return {std::move(schedule.shape), rank, std::move(schedule.programs.at(static_cast<std::size_t>(rank)))};
+}
+
+}  // namespace papfft::comm

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "comm/schedule/core/builder.hpp"
+#include "comm/schedule/family/circulant.hpp"
+
+namespace papfft::comm {
+
+/// A part of a schedule in which each of p ranks has a block, on some of the schedule's slots and ranks.
+struct ExchangeFrame {
+  std::function<Rank(int)> player = {};  ///< who plays rank v of the graph; empty: v itself
+  int slots_per_block = 1;
+  int first_slot = 0;   ///< block b is at first_slot + b * slots_per_block
+  int first_round = 0;  ///< for printing
+
+  [[nodiscard]] Rank rank_of(int v) const { return player ? player(v) : v; }
+  [[nodiscard]] BlockRange slots_of(BlockRange blocks) const {
+    return {first_slot + blocks.first * slots_per_block, first_slot + blocks.last * slots_per_block};
+  }
+};
+
+/// CIR Algorithm 7, round k of q: rank v of the graph, which holds blocks v .. v+s[k]-1, gets the s[k+1]-s[k] behind
+/// them from v + s[k] and gives as many of its first to v - s[k]. Blocks are cyclic; a message whose range goes around the
+/// end is two. Of these the first may have come while the second is on its way: what it allows to be sent would share the
+/// next rank's link with a message of this round and delay that rank, which delays others, round by round. So a rank leaves
+/// a round when it has received all of it.
+/// @param after  the receives of the round before, for which the sends wait
+/// @return the receives of this round
+std::vector<int> add_allgather_round(ProgramBuilder& builder, const Circulant& graph, int v, int k,
+                                     const ExchangeFrame& frame, const std::vector<int>& after);
+
+/// The same backwards: v, which holds sums for blocks v .. v+s[k+1]-1, gives those from v+s[k] on away and adds what it
+/// gets to its first ones. Rounds go from q-1 down to 0; then v has block v's sum. Parameter and result as above.
+std::vector<int> add_reduce_scatter_round(ProgramBuilder& builder, const Circulant& graph, int v, int k,
+                                          const ExchangeFrame& frame, const std::vector<int>& after);
+
+/// Both, one after the other, for `pieces` vectors at once: piece i's block b is slot i * p + b. 2q rounds.
+void add_allreduce(ProgramBuilder& builder, const Circulant& graph, int v, int pieces,
+                   const ExchangeFrame& frame);
+
+}  // namespace papfft::comm

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "fft/local/local.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+namespace papfft::fft {
+namespace {
+
+constexpr std::size_t kMaxPieces = 16;
+/// Shares of the three steps in a long vector's time, about as measured; only the reported progress depends on them.
+constexpr std::size_t kSplitUnits = 2;
+constexpr std::size_t kPieceUnits = 4;
+constexpr std::size_t kInterleaveUnits = 1;
+
+/// From this length on the threads share one vector's tiles, in this many parts per step.
+constexpr std::size_t kShortestShared = std::size_t{1} << 16U;
+constexpr std::size_t kTileParts = 16;
+
+constexpr std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
+
+}  // namespace
+
+template <typename T>
+LocalFft<T>::LocalFft(std::size_t length, Direction direction, Rigor rigor)
+    : LocalFft(length, direction, choose_engine<T>(complex_kind(direction), length, rigor), rigor) {}
+
+template <typename T>
+LocalFft<T>::LocalFft(std::size_t length, Direction direction, Engine engine, Rigor rigor)
+    : length_(length), direction_(direction), engine_(engine) {
+  constexpr std::size_t kLine = Buffer<Complex>::kAlignmentBytes / sizeof(Complex);
+  switch (engine) {
+    case Engine::own:
+      own_ = PowerOfTwoFft<T>::get(length);
+      if (length >= kShortestShared) pieces_ = std::min({kTileParts, own_->tiles(1), own_->tiles(2)});
+      return;
+    case Engine::pieces:
+      pieces_ = pieces_of(length);
+      if (pieces_ == 1) throw std::invalid_argument("LocalFft: this length is not cut into pieces");
+      split_.emplace(length, pieces_, direction, 1.0);
+      break;
+    case Engine::fftw:
+      break;
+  }
+  const std::size_t vector_length = length / pieces_;
+  plan_ = FftwPlan<T>::get(complex_kind(direction), vector_length, rigor);
+  // A cache line more than needed: pieces a power of two apart would compete for the same cache sets.
+  pitch_ = round_up(vector_length, kLine) + kLine;
+  if (split_) work_ = Buffer<Complex>(2 * pieces_ * pitch_);
+}
+
+template <typename T>
+std::size_t LocalFft<T>::progress_steps() const noexcept {
+  return pieces_ == 1 ? 1 : pieces_ * (own_ ? 2 : 3);
+}
+
+template <typename T>
+void LocalFft<T>::execute(const Complex* in, Complex* out, std::size_t batch, const Progress& progress) {
+  if (pieces_ == 1) return execute_whole_vectors(in, out, batch, progress);
+  const std::size_t units = own_ ? 2 : kSplitUnits + kPieceUnits + kInterleaveUnits;
+  ProgressCounter counter(progress, batch * pieces_ * units);
+  for (std::size_t v = 0; v < batch; ++v) {
+    const std::size_t first = v * length_;
+    if (own_) {
+      execute_in_tiles(in + first, out + first, counter);
+    } else {
+      execute_in_pieces(in + first, out + first, counter);
+    }
+  }
+  counter.finish();
+}
+
+template <typename T>
+void LocalFft<T>::execute_whole_vectors(const Complex* in, Complex* out, std::size_t batch,
+                                        const Progress& progress) {
+  if (!own_) return execute_batch(in, out, batch, progress);
+  for_each_vector(batch, own_->work_size(), work_, progress, [&](std::size_t v, Complex* work) {
+    own_->execute(direction_, in + v * length_, out + v * length_, work);
+  });
+}
+
+template <typename T>
+void LocalFft<T>::execute_in_tiles(const Complex* in, Complex* out, ProgressCounter& counter) {
+  const bool one_thread = omp_in_parallel() != 0;
+  const auto threads = static_cast<std::size_t>(one_thread ? 1 : omp_get_max_threads());
+  const std::size_t tile_pitch =
+      round_up(own_->tile_size(), Buffer<Complex>::kAlignmentBytes / sizeof(Complex));
+  const std::size_t shared_pitch =
+      round_up(own_->shared_size(), Buffer<Complex>::kAlignmentBytes / sizeof(Complex));
+  const std::size_t work_size = shared_pitch + threads * tile_pitch;
+  if (work_.size() < work_size) work_ = Buffer<Complex>(work_size);
+#pragma omp parallel num_threads(static_cast <int>(threads)) if (!one_thread)
+  {
+    const auto thread = static_cast<std::size_t>(one_thread ? 0 : omp_get_thread_num());
+    Complex* const tile = work_.data() + shared_pitch + thread * tile_pitch;
+    for (const int step : {1, 2}) {
+      const std::size_t tiles = own_->tiles(step);
+#pragma omp for schedule(dynamic, 1)
+      for (std::size_t part = 0; part < pieces_; ++part) {
+        counter.run(1, [&] {
+          own_->run_tiles(step, tiles * part / pieces_, tiles * (part + 1) / pieces_, direction_, in, out,
+                          work_.data(), tile);
+        });
+      }
+    }
+  }
+}
+
+template <typename T>
+void LocalFft<T>::execute_batch(const Complex* in, Complex* out, std::size_t batch,
+                                const Progress& progress) {
+  const int threads = batch <= 1 || omp_in_parallel() != 0 ? 1 : omp_get_max_threads();
+  const bool one_thread = threads == 1;
+  // FFTW rounds in another order when in place or unaligned: such vectors go through aligned work space instead.
+  const bool aligned_vectors =
+      batch <= 1 || FftwPlan<T>::is_aligned(in + length_) == FftwPlan<T>::is_aligned(in);
+  const bool direct =
+      in != out && aligned_vectors && FftwPlan<T>::is_aligned(in) && FftwPlan<T>::is_aligned(out);
+  const std::size_t work_size = direct ? 0 : static_cast<std::size_t>(threads) * 2 * pitch_;
+  if (work_.size() < work_size) work_ = Buffer<Complex>(work_size);
+  const auto transform = [&](std::size_t v, std::size_t thread) {
+    const Complex* const from = in + v * length_;
+    Complex* const to = out + v * length_;
+    if (direct) {
+      plan_->execute(from, to);
+      return;
+    }
+    Complex* const work = work_.data() + thread * 2 * pitch_;
+    std::copy_n(from, length_, work);
+    plan_->execute(work, work + pitch_);
+    std::copy_n(work + pitch_, length_, to);
+  };
+  if (one_thread && !progress) {  // even a region of one thread takes longer than a short transform
+    for (std::size_t v = 0; v < batch; ++v) transform(v, 0);
+    return;
+  }
+  ProgressCounter counter(progress, batch);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (!one_thread)
+  for (std::size_t v = 0; v < batch; ++v) {
+    counter.run(1, [&] { transform(v, static_cast<std::size_t>(one_thread ? 0 : omp_get_thread_num())); });
+  }
+  counter.finish();
+}
+
+template <typename T>
+void LocalFft<T>::execute_in_pieces(const Complex* in, Complex* out, ProgressCounter& counter) {
+  const std::size_t count = pieces_;
+  const std::size_t piece_length = split_->block_length();
+  Complex* const transformed = work_.data() + count * pitch_;
+  // Slice s of a piece; borders at multiples of the pass's tile width.
+  const auto border = [&](std::size_t s) {
+    return std::min(piece_length, round_up(piece_length * s / count, ColumnDft<T>::kColumns));
+  };
+#pragma omp parallel if (omp_in_parallel() == 0)
+  {
+#pragma omp for schedule(dynamic, 1)
+    for (std::size_t s = 0; s < count; ++s) {
+      counter.run(kSplitUnits, [&] {
+        std::array<Complex*, kMaxPieces> to{};
+        for (std::size_t r = 0; r < count; ++r) to[r] = work_.data() + r * pitch_ + border(s);
+        split_->run(in, std::span(to.data(), count), border(s), border(s + 1));
+      });
+    }
+#pragma omp for schedule(dynamic, 1)
+    for (std::size_t r = 0; r < count; ++r) {
+      counter.run(kPieceUnits, [&] { plan_->execute(work_.data() + r * pitch_, transformed + r * pitch_); });
+    }
+#pragma omp for schedule(dynamic, 1)
+    for (std::size_t s = 0; s < count; ++s) {
+      counter.run(kInterleaveUnits, [&] {
+        std::array<const Complex*, kMaxPieces> from{};
+        for (std::size_t r = 0; r < count; ++r) from[r] = transformed + r * pitch_ + border(s);
+        interleave<T>(std::span(from.data(), count), border(s + 1) - border(s), out + count * border(s));
+      });
+    }
+  }
+}
+
+template class LocalFft<float>;
+template class LocalFft<double>;
+
+}  // namespace papfft::fft

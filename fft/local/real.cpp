@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "fft/local/real.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+
+#include "fft/kernel/twiddle.hpp"
+
+namespace papfft::fft {
+namespace {
+
+/// Below this many elements a pass is shorter than waking the threads.
+constexpr std::size_t kParallelElements = 4096;
+
+}  // namespace
+
+template <typename T>
+PackedRealFft<T>::PackedRealFft(std::size_t block_length, Direction direction, Rigor rigor)
+    : PackedRealFft(LocalFft<T>(block_length, direction, rigor), direction) {}
+
+template <typename T>
+PackedRealFft<T>::PackedRealFft(LocalFft<T> fft, Direction direction)
+    : block_length_(fft.length()),
+      direction_(direction),
+      fft_(std::move(fft)),
+      roots_(block_length_ / 2 + 1),
+      work_(block_length_) {
+#pragma omp parallel for schedule(static) if (block_length_ >= kParallelElements)
+  for (std::size_t q = 0; q <= block_length_ / 2; ++q) roots_[q] = twiddle<T>(q, 2 * block_length_);
+}
+
+// With z[m] = v[2m] + i v[2m+1] and Z its transform of length M: E = (Z[q] + conj Z[M-q])/2, O = (Z[q] - conj Z[M-q])/2i
+// are the transforms of the even and the odd samples, V[q] = E + w_2M^q O, V[M-q] = conj(E - w_2M^q O).
+template <typename T>
+void PackedRealFft<T>::unfold_spectrum(Complex* spectrum) const {
+  const Complex z0 = spectrum[0];
+  spectrum[0] = {z0.real() + z0.imag(), z0.real() - z0.imag()};
+#pragma omp parallel for schedule(static) if (block_length_ >= kParallelElements && omp_in_parallel() == 0)
+  for (std::size_t q = 1; q <= block_length_ / 2; ++q) {
+    Complex& low = spectrum[q];
+    Complex& high = spectrum[block_length_ - q];
+    const T even_re = (low.real() + high.real()) / 2;
+    const T even_im = (low.imag() - high.imag()) / 2;
+    const T odd_re = (low.imag() + high.imag()) / 2;
+    const T odd_im = (high.real() - low.real()) / 2;
+    const T turned_re = roots_[q].real() * odd_re - roots_[q].imag() * odd_im;
+    const T turned_im = roots_[q].real() * odd_im + roots_[q].imag() * odd_re;
+    high = {even_re - turned_re, turned_im - even_im};  // for q = M/2 both are one, and equal
+    low = {even_re + turned_re, even_im + turned_im};
+  }
+}
+
+// The steps of unfold_spectrum backwards: E = (V[q] + conj V[M-q])/2, w_2M^q O = (V[q] - conj V[M-q])/2,
+// Z[q] = E + i O, Z[M-q] = conj(E) + i conj(O).
+template <typename T>
+void PackedRealFft<T>::fold_spectrum(const Complex* in, Complex* out) const {
+  out[0] = {(in[0].real() + in[0].imag()) / 2, (in[0].real() - in[0].imag()) / 2};
+#pragma omp parallel for schedule(static) if (block_length_ >= kParallelElements && omp_in_parallel() == 0)
+  for (std::size_t q = 1; q <= block_length_ / 2; ++q) {
+    const Complex low = in[q];
+    const Complex high = in[block_length_ - q];
+    const T even_re = (low.real() + high.real()) / 2;
+    const T even_im = (low.imag() - high.imag()) / 2;
+    const T half_re = (low.real() - high.real()) / 2;
+    const T half_im = (low.imag() + high.imag()) / 2;
+    const T odd_re = roots_[q].real() * half_re + roots_[q].imag() * half_im;
+    const T odd_im = roots_[q].real() * half_im - roots_[q].imag() * half_re;
+    out[block_length_ - q] = {even_re + odd_im, odd_re - even_im};
+    out[q] = {even_re - odd_im, even_im + odd_re};
+  }
+}
+
+template <typename T>
+void PackedRealFft<T>::execute(const Complex* in, Complex* out, const Progress& progress) {
+  const std::size_t m = block_length_;
+  if (direction_ == Direction::forward) {
+    // Sample k of v, which is the real parts followed by the imaginary ones.
+    const auto sample = [&](std::size_t k) { return k < m ? in[k].real() : in[k - m].imag(); };
+#pragma omp parallel for schedule(static) if (m >= kParallelElements && omp_in_parallel() == 0)
+    for (std::size_t k = 0; k < m; ++k) work_[k] = {sample(2 * k), sample(2 * k + 1)};
+    fft_.execute(work_.data(), out, 1, progress);
+    unfold_spectrum(out);
+    return;
+  }
+  fold_spectrum(in, work_.data());
+  fft_.execute(work_.data(), work_.data(), 1, progress);
+  const auto sample = [&](std::size_t k) { return k % 2 == 0 ? work_[k / 2].real() : work_[k / 2].imag(); };
+#pragma omp parallel for schedule(static) if (m >= kParallelElements && omp_in_parallel() == 0)
+  for (std::size_t n = 0; n < m; ++n) out[n] = {sample(n), sample(n + m)};
+}
+
+template <typename T>
+RealFft<T>::RealFft(std::size_t length, Rigor rigor)
+    : length_(length),
+      forward_(length, Direction::forward, rigor),
+      inverse_(length, Direction::inverse, rigor) {}
+
+template <typename T>
+RealFft<T>::RealFft(std::size_t length, Engine engine, Rigor rigor)
+    : length_(length),
+      forward_(length, Direction::forward, engine, rigor),
+      inverse_(length, Direction::inverse, engine, rigor) {}
+
+template <typename T>
+void RealFft<T>::forward(const T* in, Complex* out, std::size_t batch, const Progress& progress) {
+  for_each_vector(batch, forward_.work_size(), work_, progress, [&](std::size_t v, Complex* work) {
+    forward_.forward(in + v * length_, out + v * bins(), work);
+  });
+}
+
+template <typename T>
+void RealFft<T>::inverse(const Complex* in, T* out, std::size_t batch, const Progress& progress) {
+  for_each_vector(batch, inverse_.work_size(), work_, progress, [&](std::size_t v, Complex* work) {
+    inverse_.inverse(in + v * bins(), out + v * length_, work);
+  });
+}
+
+template class PackedRealFft<float>;
+template class PackedRealFft<double>;
+template class RealFft<float>;
+template class RealFft<double>;
+
+}  // namespace papfft::fft

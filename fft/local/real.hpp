@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <complex>
+#include <cstddef>
+#include <memory>
+
+#include "fft/kernel/fftw_plan.hpp"
+#include "fft/kernel/types.hpp"
+#include "fft/local/local.hpp"
+#include "fft/local/vector_fft.hpp"
+
+namespace papfft::fft {
+
+/// Rank 0's part of a distributed real transform (RealSplit, RealMerge): a real transform of length 2M whose samples and
+/// bins are both packed into M complex numbers.
+///
+///   samples  element n:  v[n] + i v[n+M]
+///   bins     element 0:  V[0] + i V[M] (both are real)     element q > 0:  V[q]
+///
+/// Forward: V[q] = sum_n v[n] exp(-2 pi i nq/2M), unscaled. Inverse: makes M v from V, as LocalFft's inverse makes M y
+/// (half of the usual unscaled inverse's 2M v). One complex transform of length M and two passes over memory. Work
+/// space, determinism and threads as LocalFft.
+template <typename T>
+class PackedRealFft {
+ public:
+  using Complex = std::complex<T>;
+
+  /// @throws std::invalid_argument  block_length (M) is 0, or too long for FFTW
+  PackedRealFft(std::size_t block_length, Direction direction, Rigor rigor = Rigor::estimate);
+  /// @param fft  of M complex numbers, in this direction
+  PackedRealFft(LocalFft<T> fft, Direction direction);
+
+  /// @param in, out  Shape: M. The same buffer, or disjoint ones.
+  /// @param progress Optional; as LocalFft::execute
+  void execute(const Complex* in, Complex* out, const Progress& progress = {});
+
+ private:
+  void fold_spectrum(const Complex* in, Complex* out) const;
+  void unfold_spectrum(Complex* spectrum) const;
+
+  std::size_t block_length_;
+  Direction direction_;
+  LocalFft<T> fft_;
+  Buffer<Complex> roots_;  // w_2M^q, q = 0..M/2
+  Buffer<Complex> work_;
+};
+
+/// Batches of real transforms of any length n, even or odd, one vector per thread at a time: spectrogram frames, vectors
+/// too short to be distributed, lengths that RealSplit cannot split. Unscaled. Deterministic as LocalFft.
+template <typename T>
+class RealFft {
+ public:
+  using Complex = std::complex<T>;
+
+  /// @throws std::invalid_argument  length is 0, or too long for FFTW
+  explicit RealFft(std::size_t length, Rigor rigor = Rigor::estimate);
+  /// By a given engine; `rigor` is then for FFTW's plans alone.
+  /// @throws std::invalid_argument  also: the engine cannot do this length
+  RealFft(std::size_t length, Engine engine, Rigor rigor);
+
+  [[nodiscard]] std::size_t length() const noexcept { return length_; }
+  [[nodiscard]] std::size_t bins() const noexcept { return length_ / 2 + 1; }
+  /// Of the forward transforms.
+  [[nodiscard]] Engine engine() const noexcept { return forward_.engine(); }
+
+  /// @param in       Shape: batch x n
+  /// @param out      Shape: batch x (n/2+1): X[0..n/2]. Disjoint from in.
+  /// @param progress Optional; called once per vector. What it throws is thrown on.
+  void forward(const T* in, Complex* out, std::size_t batch = 1, const Progress& progress = {});
+  /// The unscaled inverse: forward and then inverse multiplies by n. Imaginary parts of X[0] and X[n/2] are ignored.
+  /// @param in       Shape: batch x (n/2+1)
+  /// @param out      Shape: batch x n. Disjoint from in.
+  void inverse(const Complex* in, T* out, std::size_t batch = 1, const Progress& progress = {});
+
+ private:
+  std::size_t length_;
+  RealVectorFft<T> forward_;
+  RealVectorFft<T> inverse_;
+  Buffer<Complex> work_;
+};
+
+}  // namespace papfft::fft
