@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "papfft/export.h"
+
 namespace papfft::comm {
 
 /// The collective operations. What each promises: comm/schedule/core/contract.hpp.
@@ -18,6 +20,6 @@ enum class Operation : std::uint8_t {
 };
 inline constexpr int kOperationCount = 8;
 
-[[nodiscard]] std::string_view to_string(Operation operation);
+[[nodiscard]] PAPFFT_API std::string_view to_string(Operation operation);
 
 }  // namespace papfft::comm
