@@ -22,6 +22,7 @@
 #include "app/io/atomic_file.hpp"
 #include "app/io/errors.hpp"
 #include "app/run/job.hpp"
+#include "comm/comparison/comparison.hpp"
 #include "comm/record/arrival_trace.hpp"
 
 namespace papfft::app {
@@ -223,5 +224,6 @@ int run_words(const std::vector<std::string>& words) { return parse_and_act(word
 int main(int argc, char** argv) {
   papfft::app::occupy_standard_streams();
   papfft::app::prepare_signals();
+  papfft::comm::register_comparison_algorithms();  // for `papfft bench schedule` and `simulate`
   return papfft::app::run(argc, argv);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` gives: headers, static libraries, the CMake package (papfft::comm, papfft::fft), pkg-config files, and
+# What `cmake --install` gives: headers, libraries, shared and static, the CMake package (papfft::comm, papfft::fft), pkg-config files, and
 # with PAPFFT_BUILD_APP the program with its manual pages and completion.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -12,13 +12,15 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/papfft DESTINATION ${CMAKE_INSTA
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set_target_properties(papfft_mpi_c PROPERTIES EXPORT_NAME mpi_c)
-set_target_properties(papfft_base PROPERTIES EXPORT_NAME base)
-set_target_properties(papfft_comm PROPERTIES EXPORT_NAME comm)
-install(TARGETS papfft_mpi_c papfft_base papfft_comm EXPORT papfft-comm
+set_target_properties(papfft_comm PROPERTIES EXPORT_NAME comm_static)
+set_target_properties(papfft_comm_shared PROPERTIES EXPORT_NAME comm_shared)
+install(TARGETS papfft_mpi_c papfft_comm papfft_comm_shared EXPORT papfft-comm
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT papfft-comm NAMESPACE papfft:: DESTINATION ${PAPFFT_CMAKE_DIR})
-configure_file(cmake/papfft-comm.pc.in papfft-comm.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/papfft-comm.pc DESTINATION ${PAPFFT_PC_DIR})
+foreach(name comm pat)
+  configure_file(cmake/papfft-${name}.pc.in papfft-${name}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/papfft-${name}.pc DESTINATION ${PAPFFT_PC_DIR})
+endforeach()
 
 configure_package_config_file(cmake/papfft-config.cmake.in ${CMAKE_BINARY_DIR}/papfft-config.cmake
   INSTALL_DESTINATION ${PAPFFT_CMAKE_DIR} NO_SET_AND_CHECK_MACRO)

@@ -25,3 +25,17 @@ if(PAPFFT_SANITIZE)
     add_compile_options(-fno-sanitize-recover=undefined)
   endif()
 endif()
+
+# Only what PAPFFT_API marks (include/papfft/export.h) leaves a shared library.
+function(papfft_hide_symbols target)
+  set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+endfunction()
+
+# papfft_shared_library(TARGET NAME MAP)    libNAME.so, its soname with the version. MAP hides what the standard library's
+# templates leave in it, which are visible whatever the options say.
+function(papfft_shared_library target name map)
+  papfft_hide_symbols(${target})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/${map})
+  target_link_options(${target} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/${map} -Wl,--no-undefined)
+endfunction()

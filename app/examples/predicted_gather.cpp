@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A gather in the order in which the ranks are expected, in C++.
+// The root deals out work, the ranks compute for different times, and the root gathers the results in the order in which the
+// ranks are expected.
 #include <algorithm>
 #include <chrono>
 #include <iostream>
@@ -12,15 +13,18 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   {
     papfft::comm::MpiSession session(MPI_COMM_WORLD);
-    const std::chrono::milliseconds half_of_the_work(1 + session.rank() % 3);
-    std::vector<int> mine(1000);
+    constexpr int kNumbers = 100000;  // of each rank: more than an eager message
+    const std::chrono::milliseconds half_of_the_work(5 * (1 + session.rank() % 3));
+    std::vector<int> mine(kNumbers);
     std::vector<int> whole(session.rank() == 0 ? mine.size() * static_cast<std::size_t>(session.size()) : 0);
     for (int iteration = 0; iteration < 20; ++iteration) {
+      std::ranges::fill(whole, iteration);
+      MPI_Scatter(whole.data(), kNumbers, MPI_INT, mine.data(), kNumbers, MPI_INT, 0, MPI_COMM_WORLD);
       session.processing_start();
       std::this_thread::sleep_for(half_of_the_work);
       session.edge(0.5);
       std::this_thread::sleep_for(half_of_the_work);
-      std::ranges::fill(mine, session.rank() + iteration);
+      for (int& number : mine) number += session.rank();
       session.processing_end();
       session.gather<int>(mine, whole, /*root=*/0, "bsls");
     }

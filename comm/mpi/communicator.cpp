@@ -7,6 +7,7 @@
 #include <string>
 
 #include "comm/mpi/mpi_buffer.hpp"
+#include "comm/mpi/mpi_lifetime.hpp"
 #include "comm/mpi/mpi_transport.hpp"
 #include "papfft/mpi.hpp"
 
@@ -425,6 +426,7 @@ constexpr auto kStockCalls = [] {
 }  // namespace
 
 void detail::mpi_stock_call(MPI_Comm comm, const CallArguments& a) {
+  if (mpi_has_ended()) require_mpi();
   int rank = 0;
   check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   if (a.bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {

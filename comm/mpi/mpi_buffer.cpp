@@ -7,6 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "comm/mpi/mpi_lifetime.hpp"
 #include "comm/mpi/mpi_transport.hpp"
 
 namespace papfft::comm {
@@ -35,12 +36,14 @@ void in_runs(std::size_t count, std::size_t element_bytes, Step step) {
 }  // namespace
 
 std::size_t packed_bytes(MPI_Datatype type) {
+  if (mpi_has_ended()) require_mpi();
   MPI_Count size = 0;
   check_mpi(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
   return static_cast<std::size_t>(size);
 }
 
 std::size_t extent_bytes(MPI_Datatype type) {
+  if (mpi_has_ended()) require_mpi();
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;
   check_mpi(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <utility>
 
+#include "comm/mpi/mpi_lifetime.hpp"
+
 namespace papfft::comm {
 
 namespace {
@@ -97,9 +99,7 @@ class MpiChannel final : public Channel {
   MpiChannel(MPI_Comm comm, Rank rank) : comm_(comm), rank_(rank) {}
 
   ~MpiChannel() override {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (finalized != 0) return;
+    if (mpi_has_ended()) return;
     // After an error, or of a call that was expected and never came. Sends cannot be cancelled, and a receive cannot once
     // it has begun: to free such a request would not stop MPI from using memory that is no longer ours.
     for (std::size_t i = 0; i < requests_.size(); ++i) {
@@ -110,6 +110,7 @@ class MpiChannel final : public Channel {
   }
 
   int isend(Rank target, int tag, std::span<const std::byte> data) override {
+    require_open();
     const ByteType as(data.size());
     const int ticket = free_ticket({target, data.size(), false});
     check_mpi(MPI_Isend(data.data(), as.count(), as.type(), target, tag, comm_, request(ticket)),
@@ -118,6 +119,7 @@ class MpiChannel final : public Channel {
   }
 
   int issend(Rank target, int tag, std::span<const std::byte> data) override {
+    require_open();
     const ByteType as(data.size());
     const int ticket = free_ticket({target, data.size(), false});
     check_mpi(MPI_Issend(data.data(), as.count(), as.type(), target, tag, comm_, request(ticket)),
@@ -126,6 +128,7 @@ class MpiChannel final : public Channel {
   }
 
   int irecv(Rank source, int tag, std::span<std::byte> data) override {
+    require_open();
     const ByteType as(data.size());
     const int ticket = free_ticket({source, data.size(), true});
     check_mpi(MPI_Irecv(data.data(), as.count(), as.type(), source, tag, comm_, request(ticket)),
@@ -136,6 +139,7 @@ class MpiChannel final : public Channel {
   void poll(std::vector<int>& ended) override {
     const int n = static_cast<int>(requests_.size());
     if (n == 0) return;
+    require_open();
     int count = 0;
     const int code = MPI_Testsome(n, requests_.data(), &count, indices_.data(), statuses_.data());
     if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) check_mpi(code, "MPI_Testsome");
@@ -151,6 +155,10 @@ class MpiChannel final : public Channel {
   }
 
  private:
+  static void require_open() {
+    if (mpi_has_ended()) require_mpi();
+  }
+
   struct Message {
     Rank peer = 0;
     std::size_t bytes = 0;
@@ -205,6 +213,9 @@ void check_mpi(int code, const std::string& what) {
 }
 
 MpiTransport::MpiTransport(MPI_Comm comm) {
+  require_mpi();
+  if (comm == MPI_COMM_NULL) throw std::invalid_argument("papfft: the communicator is MPI_COMM_NULL");
+  watch_mpi_end();
   int inter = 0;
   check_mpi(MPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
   if (inter != 0) throw std::invalid_argument("papfft: intercommunicators are not supported");
@@ -227,9 +238,7 @@ MpiTransport::MpiTransport(MPI_Comm comm) {
 }
 
 MpiTransport::~MpiTransport() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (comm_ == MPI_COMM_NULL || finalized != 0) return;
+  if (comm_ == MPI_COMM_NULL || mpi_has_ended()) return;
   Abandoned::all().sweep();
   MPI_Comm_free(&comm_);  // the messages under way keep what they need of it
 }
@@ -242,6 +251,9 @@ MpiTransport::MpiTransport(MpiTransport&& other) noexcept
       ranks_on_host_(other.ranks_on_host_),
       threads_allowed_(other.threads_allowed_) {}
 
-std::unique_ptr<Channel> MpiTransport::open() { return std::make_unique<MpiChannel>(comm_, rank_); }
+std::unique_ptr<Channel> MpiTransport::open() {
+  if (mpi_has_ended()) require_mpi();
+  return std::make_unique<MpiChannel>(comm_, rank_);
+}
 
 }  // namespace papfft::comm

@@ -14,7 +14,7 @@ void check_mpi(int code, const std::string& what);
 class MpiTransport final : public Transport {
  public:
   /// Collective over `comm` (MPI_Comm_dup). Errors on the duplicate are returned, not fatal.
-  /// @throws TransportError; std::invalid_argument for an intercommunicator.
+  /// @throws TransportError; std::invalid_argument for an intercommunicator or MPI_COMM_NULL; StateError without MPI.
   explicit MpiTransport(MPI_Comm comm);
   ~MpiTransport() override;
   MpiTransport(MpiTransport&& other) noexcept;

@@ -1,52 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Arrivals that were recorded: the file format, and what is replayed of it.
+// What is replayed of arrivals that were recorded.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
-#include <optional>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
-#include "papfft/operation.hpp"
+#include "papfft/recording.hpp"
 
 namespace papfft::comm {
-
-/// A file of arrivals cannot be used. what() is one printable line.
-class TraceError : public std::invalid_argument {
- public:
-  using std::invalid_argument::invalid_argument;
-};
-
-/// One rank's part of a recorded call; times in ns on one clock.
-struct RecordedArrival {
-  std::int64_t compute_ns = 0;  ///< of computation since the rank's call before
-  std::int64_t arrival_ns = 0;
-  std::optional<std::int64_t> predicted_ns = {};
-  std::int64_t exit_ns = 0;
-  std::optional<std::int64_t> early_ns =
-      {};  ///< when the rank's first message of the call began, if before; not in files
-  friend bool operator==(const RecordedArrival&, const RecordedArrival&) = default;
-};
-
-struct RecordedCall {
-  Operation operation = Operation::scatter;
-  std::string algorithm;
-  int root = 0;
-  std::uint64_t bytes = 0;             ///< of one rank's block, or of the vector (CallArguments)
-  std::vector<RecordedArrival> ranks;  ///< one per rank
-  bool started = false;                ///< it went on beside its callers; not in files
-  friend bool operator==(const RecordedCall&, const RecordedCall&) = default;
-};
-
-/// The collective calls of a job, in the order of their first arrivals.
-struct ArrivalRecording {
-  int ranks = 0;
-  std::uint64_t dropped = 0;  ///< calls that were left out because there were too many
-  std::vector<RecordedCall> calls;
-  friend bool operator==(const ArrivalRecording&, const ArrivalRecording&) = default;
-};
 
 /// By how much each rank comes late in each iteration.
 struct ArrivalTrace {
@@ -55,27 +17,9 @@ struct ArrivalTrace {
   std::vector<std::int64_t> delay_ns;  ///< [iteration * ranks + rank]
 };
 
-inline constexpr int kRecordingVersion = 1;
-
 // What a file may ask of memory and of arithmetic.
 inline constexpr std::size_t kMostTraceRows = std::size_t{1} << 20;                     ///< calls times ranks
 inline constexpr std::int64_t kMostTraceNs = std::int64_t{10} * 86400 * 1'000'000'000;  ///< ten days
-
-/// The CSV format, version 1:
-///
-///     # papfft arrivals 1
-///     # any number of remarks
-///     call,rank,operation,algorithm,root,bytes,compute_ns,arrival_ns,predicted_ns,exit_ns
-///     0,0,gather,bsls,0,131072,20113456,20140007,20139001,20191702
-///     ...
-///     # end: 16 rows
-///
-/// Times are not negative but for predicted_ns, which is empty where nothing was predicted.
-/// @param remarks  for people; one line each
-void write_recording(std::ostream& out, const ArrivalRecording& recording,
-                     const std::vector<std::string>& remarks);
-/// Reads that; rows in any order. @throws TraceError  naming the line; also if the end is missing
-[[nodiscard]] ArrivalRecording read_recording(std::istream& in);
 
 /// An iteration per call before which half or more of the ranks other than its root had computed, since it is computations
 /// that end unevenly; where there is none, per call. A rank's delay is its arrival minus the earliest of the call.

@@ -3,21 +3,14 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "comm/schedule/core/schedule.hpp"
+#include "papfft/errors.hpp"
 
 namespace papfft::comm {
-
-/// A message could not be sent or received, or came with another size than both sides must agree on.
-/// what() names this rank, the peer and the cause. The group is unusable afterwards: end the job.
-class TransportError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// Messages under way that one activity (a collective call, say) polls together. Used by one thread at a time.
 ///

@@ -5,12 +5,12 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <stdexcept>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "papfft/errors.hpp"
+#include "papfft/export.h"
 #include "papfft/operation.hpp"
 #include "papfft/options.hpp"
 #include "papfft/reducer.hpp"
@@ -20,24 +20,6 @@ namespace papfft::comm {
 class Farm;
 class Observer;
 class Transport;
-
-/// A collective made no progress for Options::stuck_after. what() says, for every rank that was heard of, whom it
-/// waits for, in one line.
-class StuckError : public std::runtime_error {
- public:
-  StuckError(const std::string& what, bool speaks) : std::runtime_error(what), speaks_(speaks) {}
-  /// True on one rank of those that are stuck (the lowest): it should report and end the job.
-  [[nodiscard]] bool speaks() const noexcept { return speaks_; }
-
- private:
-  bool speaks_;
-};
-
-/// The ranks do not agree on a collective's arguments (Options::check_arguments). Thrown on every rank.
-class MismatchError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// One collective call, untyped. Sizes are in bytes and whole numbers of elements.
 struct CallArguments {
@@ -79,7 +61,7 @@ struct LinkProbe {
 ///
 /// Destroying an unfinished one waits for it, as std::jthread joins: its messages use the caller's memory. While an
 /// exception is under way, or once the group has failed, it is abandoned instead; the group is unusable then.
-class Pending {
+class PAPFFT_API Pending {
  public:
   /// Nothing is under way: done() is true.
   Pending() noexcept;
@@ -99,7 +81,7 @@ class Pending {
 
  private:
   friend class Collectives;
-  struct Body;
+  struct PAPFFT_LOCAL Body;
   explicit Pending(std::unique_ptr<Body> body);
   void end() noexcept;
   std::unique_ptr<Body> body_;
@@ -124,7 +106,7 @@ inline constexpr bool is_commutative = true;
 /// @throws (all calls) std::invalid_argument  a buffer's size, the root or the algorithm makes no sense; thrown
 ///                     before any message
 /// @throws             TransportError, StuckError, MismatchError; the group is unusable afterwards: end the job
-class Collectives {
+class PAPFFT_API Collectives {
  public:
   /// @param transport  must outlive this object.
   explicit Collectives(Transport& transport, const Options& options = Options::from_environment());
@@ -301,7 +283,7 @@ class Collectives {
   /// stock_call works here: "auto" may choose it.
   void offer_stock_calls();
 
-  struct Impl;
+  struct PAPFFT_LOCAL Impl;
   [[nodiscard]] Impl& impl() { return *impl_; }
 
  private:

@@ -2,6 +2,8 @@
 #pragma once
 #include <mpi.h>
 
+#include <concepts>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -15,16 +17,28 @@ class MpiTransport;
 
 namespace detail {
 /// Base from member: the transport must exist before Collectives and outlive it.
-struct OwnedTransport {
+struct PAPFFT_API OwnedTransport {
   explicit OwnedTransport(MPI_Comm comm);
   ~OwnedTransport();
   OwnedTransport(OwnedTransport&&) noexcept;
   OwnedTransport& operator=(OwnedTransport&&) = delete;
   std::unique_ptr<MpiTransport> transport;
 };
-}  // namespace detail
 
-namespace detail {
+/// Has something done when MPI_Finalize begins, unless it is destroyed before.
+class PAPFFT_API AtMpiEnd {
+ public:
+  explicit AtMpiEnd(std::function<void()> what);
+  ~AtMpiEnd();
+  AtMpiEnd(const AtMpiEnd&) = delete;
+  AtMpiEnd& operator=(const AtMpiEnd&) = delete;
+  struct PAPFFT_LOCAL Task;
+
+ private:
+  std::shared_ptr<Task> task_;
+};
+
+#pragma GCC visibility push(default)
 void mpi_scatter(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                  int recvcount, MPI_Datatype recvtype, int root, std::string_view algorithm);
 void mpi_gather(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -53,6 +67,7 @@ void mpi_stock_call(MPI_Comm comm, const CallArguments& arguments);
                                              MPI_Datatype recvtype, int root, std::string_view algorithm);
 [[nodiscard]] Transport& as_transport(MpiTransport& transport);
 [[nodiscard]] MPI_Comm native(const MpiTransport& transport);
+#pragma GCC visibility pop
 }  // namespace detail
 
 /// The collectives over MPI, on a private duplicate of a communicator.
@@ -62,17 +77,23 @@ void mpi_stock_call(MPI_Comm comm, const CallArguments& arguments);
 ///     comm.scatter(sendbuf, 10, MPI_DOUBLE, recvbuf, 10, MPI_DOUBLE, 0);
 ///
 /// The calls with MPI's own arguments mean what MPI's mean: MPI_IN_PLACE, derived datatypes, and different datatypes
-/// of one signature on different ranks. What is not contiguous is packed. Destroy it before MPI_Finalize.
+/// of one signature on different ranks. What is not contiguous is packed.
+///
+/// Before MPI_Init and after MPI_Finalize everything throws StateError. A Session that is still open when MPI_Finalize begins
+/// is closed there; it may be destroyed later.
 /// @tparam Base  Collectives or Session
 template <typename Base>
 class OverMpi : private detail::OwnedTransport, public Base {
  public:
   /// Collective over `comm`. @param rest  further arguments of Base's constructor
-  /// @throws TransportError; std::invalid_argument for an intercommunicator.
+  /// @throws TransportError; std::invalid_argument for an intercommunicator or MPI_COMM_NULL; StateError without MPI
   template <typename... Rest>
   explicit OverMpi(MPI_Comm comm, const Options& options = Options::from_environment(), const Rest&... rest)
       : OwnedTransport(comm), Base(detail::as_transport(*transport), options, rest...) {
     this->offer_stock_calls();
+    if constexpr (std::derived_from<Base, Session>) {
+      end_ = std::make_unique<detail::AtMpiEnd>([this] { this->close(); });
+    }
   }
 
   using Base::allgather;
@@ -127,6 +148,9 @@ class OverMpi : private detail::OwnedTransport, public Base {
   void stock_call(const CallArguments& arguments) override {
     detail::mpi_stock_call(detail::native(*transport), arguments);
   }
+
+ private:
+  std::unique_ptr<detail::AtMpiEnd> end_;
 };
 
 using Communicator = OverMpi<Collectives>;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "papfft/export.h"
 #include "papfft/operation.hpp"
 
 namespace papfft::comm {
@@ -36,7 +37,7 @@ struct MessageRecord {
 
 /// Is told what happens in collective calls (Collectives::observe). Called by the callers' threads and by a session's
 /// background thread, so it must be safe for that, and short.
-class Observer {
+class PAPFFT_API Observer {
  public:
   Observer() = default;
   Observer(const Observer&) = delete;

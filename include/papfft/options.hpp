@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "papfft/export.h"
+
 namespace papfft::comm {
 
 /// What a waiting thread does with its core.
@@ -17,8 +19,8 @@ enum class WaitPolicy : std::uint8_t {
 };
 
 /// @throws std::invalid_argument unless `name` is spin, yield, nap or auto.
-[[nodiscard]] WaitPolicy parse_wait_policy(std::string_view name);
-[[nodiscard]] std::string_view to_string(WaitPolicy policy);
+[[nodiscard]] PAPFFT_API WaitPolicy parse_wait_policy(std::string_view name);
+[[nodiscard]] PAPFFT_API std::string_view to_string(WaitPolicy policy);
 
 /// What messages cost, by Hockney's model: one of m bytes takes alpha + beta m, combining it gamma m more. Alpha is what
 /// a message adds while others are under way, which is less than the latency of one alone. The defaults are those of 1 Gb/s
@@ -64,7 +66,7 @@ struct Options {
   /// PAPFFT_CHECK (0 or 1), PAPFFT_HEAD_BYTES, PAPFFT_CHUNK_BYTES, PAPFFT_CREDITS, and PAPFFT_ALPHA_NS, PAPFFT_BETA_NS,
   /// PAPFFT_GAMMA_NS (these two per byte) and PAPFFT_LATENCY_NS (fractions are allowed).
   /// @throws std::invalid_argument naming the variable, if one does not make sense.
-  [[nodiscard]] static Options from_environment();
+  [[nodiscard]] PAPFFT_API static Options from_environment();
 };
 
 }  // namespace papfft::comm

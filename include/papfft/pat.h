@@ -31,6 +31,8 @@
 
 #include <mpi.h>
 
+#include "papfft/export.h"
+
 #ifdef __cplusplus
 #define PAT_NOEXCEPT noexcept
 extern "C" {
@@ -54,49 +56,51 @@ enum PAT_Error {
 };
 
 /* What a code means, in general. */
-const char* PAT_Error_string(int error) PAT_NOEXCEPT;
+PAPFFT_API const char* PAT_Error_string(int error) PAT_NOEXCEPT;
 /* What went wrong in this thread's last call that failed; "" if none has. Valid until its next failing call. */
-const char* PAT_Last_error_message(void) PAT_NOEXCEPT;
+PAPFFT_API const char* PAT_Last_error_message(void) PAT_NOEXCEPT;
 
 /* Opens the session on MPI_COMM_WORLD, with root 0. Collective. A session may follow another that was ended. */
-int PAT_Init(void) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Init(void) PAT_NOEXCEPT;
 /* On any intracommunicator, of which a duplicate is used; root 0. */
-int PAT_Init_comm(MPI_Comm comm) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Init_comm(MPI_Comm comm) PAT_NOEXCEPT;
 /* `root` is the one root whose calls are planned by arrival times; calls with another root are served without. */
-int PAT_Init_root(MPI_Comm comm, int root) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Init_root(MPI_Comm comm, int root) PAT_NOEXCEPT;
 /* Ends the session. Collective. */
-int PAT_Finalize(void) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Finalize(void) PAT_NOEXCEPT;
 
 /* What calls without a name use from now on; the same on all ranks. "gather:bsls" is for one operation, "bsls" for all that
  * know it. Names: those of `papfft algorithms`, one with a `b` before it (in the background), "auto" (as at the beginning)
  * and "mpi" (MPI's own). */
-int PAT_UseAlg(const char* algorithm) PAT_NOEXCEPT;
+PAPFFT_API int PAT_UseAlg(const char* algorithm) PAT_NOEXCEPT;
 
-int PAT_ProcessingStart(void) PAT_NOEXCEPT;
+PAPFFT_API int PAT_ProcessingStart(void) PAT_NOEXCEPT;
 /* So much of this iteration's processing is done: 0 < fraction <= 1. Any thread, any number of times. */
-int PAT_Edge(double fraction) PAT_NOEXCEPT;
-int PAT_ProcessingEnd(void) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Edge(double fraction) PAT_NOEXCEPT;
+PAPFFT_API int PAT_ProcessingEnd(void) PAT_NOEXCEPT;
 
 /* MPI's operations, with MPI's arguments and meaning: MPI_IN_PLACE, derived datatypes. `comm` is that of PAT_Init (or has the
  * same ranks in the same order). */
-int PAT_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                MPI_Datatype recvtype, int root, MPI_Comm comm) PAT_NOEXCEPT;
-int PAT_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-               MPI_Datatype recvtype, int root, MPI_Comm comm) PAT_NOEXCEPT;
-int PAT_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) PAT_NOEXCEPT;
-int PAT_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-               MPI_Comm comm) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                          int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Bcast(void* buffer, int count, MPI_Datatype datatype, int root,
+                         MPI_Comm comm) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                          int root, MPI_Comm comm) PAT_NOEXCEPT;
 
 /* The same by a named algorithm ("bsls", without an operation), whatever PAT_UseAlg said. */
-int PAT_Scatter_alg(const char* algorithm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                    void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
-                    MPI_Comm comm) PAT_NOEXCEPT;
-int PAT_Gather_alg(const char* algorithm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                   void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) PAT_NOEXCEPT;
-int PAT_Bcast_alg(const char* algorithm, void* buffer, int count, MPI_Datatype datatype, int root,
-                  MPI_Comm comm) PAT_NOEXCEPT;
-int PAT_Reduce_alg(const char* algorithm, const void* sendbuf, void* recvbuf, int count,
-                   MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Scatter_alg(const char* algorithm, const void* sendbuf, int sendcount,
+                               MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                               int root, MPI_Comm comm) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Gather_alg(const char* algorithm, const void* sendbuf, int sendcount,
+                              MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                              int root, MPI_Comm comm) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Bcast_alg(const char* algorithm, void* buffer, int count, MPI_Datatype datatype, int root,
+                             MPI_Comm comm) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Reduce_alg(const char* algorithm, const void* sendbuf, void* recvbuf, int count,
+                              MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) PAT_NOEXCEPT;
 
 /* A scatter or gather whose arguments are given once, as MPI-4's persistent collectives. From PAT_Start to PAT_Wait the
  * receive buffer belongs to the library, so that what comes early lands there at once; PAT_Wait says that the caller has
@@ -116,21 +120,24 @@ int PAT_Reduce_alg(const char* algorithm, const void* sendbuf, void* recvbuf, in
 typedef struct PAT_Request_object* PAT_Request;
 #define PAT_REQUEST_NULL ((PAT_Request)0)
 
-int PAT_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                     MPI_Datatype recvtype, int root, MPI_Comm comm, PAT_Request* request) PAT_NOEXCEPT;
-int PAT_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                    MPI_Datatype recvtype, int root, MPI_Comm comm, PAT_Request* request) PAT_NOEXCEPT;
-int PAT_Scatter_init_alg(const char* algorithm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                         void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                         PAT_Request* request) PAT_NOEXCEPT;
-int PAT_Gather_init_alg(const char* algorithm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                        void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                        PAT_Request* request) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                                PAT_Request* request) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                               PAT_Request* request) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Scatter_init_alg(const char* algorithm, const void* sendbuf, int sendcount,
+                                    MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                    MPI_Datatype recvtype, int root, MPI_Comm comm,
+                                    PAT_Request* request) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Gather_init_alg(const char* algorithm, const void* sendbuf, int sendcount,
+                                   MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                   int root, MPI_Comm comm, PAT_Request* request) PAT_NOEXCEPT;
 /* Never waits. */
-int PAT_Start(PAT_Request* request) PAT_NOEXCEPT;
-int PAT_Wait(PAT_Request* request) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Start(PAT_Request* request) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Wait(PAT_Request* request) PAT_NOEXCEPT;
 /* Leaves PAT_REQUEST_NULL there. Freeing PAT_REQUEST_NULL is an error. */
-int PAT_Request_free(PAT_Request* request) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Request_free(PAT_Request* request) PAT_NOEXCEPT;
 
 #ifdef __cplusplus
 }

@@ -9,11 +9,10 @@
 
 #include "papfft/collectives.hpp"
 #include "papfft/observer.hpp"
+#include "papfft/recording.hpp"
+#include "papfft/timeline.hpp"
 
 namespace papfft::comm {
-
-struct ArrivalRecording;
-struct Timeline;
 
 /// Keeps when this rank came to its collective calls and left them, for whoever wants all ranks' at the end:
 ///
@@ -27,7 +26,7 @@ struct Timeline;
 /// On request also what it did otherwise, and every message: collect_timeline().
 ///
 /// Any thread may tell it something at any time. Memory: 100 bytes per call, 64 per other event.
-class Recorder final : public Observer {
+class PAPFFT_API Recorder final : public Observer {
  public:
   /// @param most_calls, most_events  of this rank; what comes after them is counted only. 0 events: no timeline is wanted
   explicit Recorder(std::size_t most_calls = kMostCalls, std::size_t most_events = 0);
@@ -59,8 +58,8 @@ class Recorder final : public Observer {
   static constexpr std::size_t kMostCalls = std::size_t{1} << 20;
 
  private:
-  struct State;
-  struct Event;
+  struct PAPFFT_LOCAL State;
+  struct PAPFFT_LOCAL Event;
   void keep(const Event& event);
   [[nodiscard]] Timeline collect_all(Collectives& comm, bool with_events) const;
   std::size_t most_events_;

@@ -8,10 +8,12 @@
 #include <typeinfo>
 #include <utility>
 
+#include "papfft/export.h"
+
 namespace papfft::comm {
 
 /// An associative operation on elements of one size, as the executor calls it.
-class Reducer {
+class PAPFFT_API Reducer {
  public:
   Reducer() = default;
   Reducer(const Reducer&) = default;

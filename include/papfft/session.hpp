@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string_view>
 
 #include "papfft/collectives.hpp"
@@ -36,12 +35,6 @@ struct SessionStatistics {
   std::int64_t arrived_ns = 0;
 };
 
-/// A session or a persistent call was used out of turn. Nothing has happened.
-class StateError : public std::logic_error {
- public:
-  using std::logic_error::logic_error;
-};
-
 /// A scatter or gather whose arguments were given once, as MPI-4's persistent collectives: made by Session::scatter_init
 /// and gather_init. Between start() and wait() its `recv` belongs to the layer, so that what comes early lands there and
 /// not in staging; and the call need not have happened before to be expected. Per iteration:
@@ -54,7 +47,7 @@ class StateError : public std::logic_error {
 ///
 /// All ranks start and wait alike, and make no other collective call of the session in between. `send` and `recv` must
 /// live as long as the handle. Move-only; destroying it drops a call that has been started, on all ranks or on none.
-class PersistentCall {
+class PAPFFT_API PersistentCall {
  public:
   PersistentCall(PersistentCall&&) noexcept;
   PersistentCall& operator=(PersistentCall&&) noexcept;
@@ -71,7 +64,7 @@ class PersistentCall {
 
  private:
   friend class Session;
-  struct Body;
+  struct PAPFFT_LOCAL Body;
   explicit PersistentCall(std::unique_ptr<Body> body);
   [[nodiscard]] Body& body() const;
   std::unique_ptr<Body> body_;
@@ -98,7 +91,7 @@ class PersistentCall {
 /// any datatype, begins with the call. What comes early is combined
 /// among itself and the caller's own contribution last, so sums of floating-point numbers may round otherwise than without
 /// `b`, though alike from call to call. Memory: one vector for what comes early, besides that of Execution.
-class Session : public Collectives {
+class PAPFFT_API Session : public Collectives {
  public:
   /// Collective: synchronises the clocks. @throws as Collectives
   explicit Session(Transport& transport, const Options& options = Options::from_environment(),
@@ -158,7 +151,7 @@ class Session : public Collectives {
 
  private:
   friend class PersistentCall;
-  struct State;
+  struct PAPFFT_LOCAL State;
 
   [[nodiscard]] PersistentCall persistent(const CallArguments& arguments);
   void serve(const PersistentCall::Body* started, const CallArguments& arguments);

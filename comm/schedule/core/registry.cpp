@@ -2,18 +2,20 @@
 #include "comm/schedule/core/registry.hpp"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 
 namespace papfft::comm {
 
 namespace {
 
+std::vector<const Algorithm*>& registry() {
+  static std::vector<const Algorithm*> all = {
 #define PAPFFT_ALGORITHM(name) &(name),
-constexpr const Algorithm* kAlgorithms[] = {
 #include "comm/schedule/core/registry.def"
-};
 #undef PAPFFT_ALGORITHM
+  };
+  return all;
+}
 
 void check(const Algorithm& algorithm, const Request& request) {
   const std::string who =
@@ -36,7 +38,16 @@ void check(const Algorithm& algorithm, const Request& request) {
 
 }  // namespace
 
-std::span<const Algorithm* const> algorithms() { return kAlgorithms; }
+std::span<const Algorithm* const> algorithms() { return registry(); }
+
+void register_algorithms(std::span<const Algorithm* const> more) {
+  std::vector<const Algorithm*>& all = registry();
+  for (const Algorithm* algorithm : more) {
+    if (std::ranges::find(all, algorithm) != all.end()) continue;
+    const auto is_later = [&](const Algorithm* a) { return a->operation > algorithm->operation; };
+    all.insert(std::ranges::find_if(all, is_later), algorithm);
+  }
+}
 
 const Algorithm& find_algorithm(Operation operation, std::string_view name) {
   std::string known;

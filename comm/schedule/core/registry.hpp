@@ -36,7 +36,7 @@ enum class Segmentation : std::uint8_t {
 };
 
 /// One algorithm: a pure generator and what a user may know about it. Each is defined in a file of its own,
-/// <operation>_<name>.cpp, and listed in registry.def; everything else enumerates the registry.
+/// <operation>/<name>.cpp, and listed in registry.def; everything else enumerates the registry.
 struct Algorithm {
   Operation operation = Operation::scatter;
   std::string_view name;
@@ -58,8 +58,13 @@ struct Algorithm {
   std::int64_t (*round_count)(int ranks, int segments) = nullptr;
 };
 
-/// All algorithms, by operation, then in the order of registry.def.
+/// All algorithms, by operation, then in the order of registry.def; behind these what register_algorithms() has added.
 [[nodiscard]] std::span<const Algorithm* const> algorithms();
+
+/// Adds algorithms that are not in registry.def, such as planners that exist for comparison. What is there already is left
+/// alone. For the beginning of a program: no other thread may use the registry meanwhile, and all ranks add the same.
+/// @param more  live for ever
+void register_algorithms(std::span<const Algorithm* const> more);
 
 /// @throws std::invalid_argument  naming those known for the operation, if `name` is not among them.
 [[nodiscard]] const Algorithm& find_algorithm(Operation operation, std::string_view name);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What the collective layer throws besides std::invalid_argument (an argument makes no sense; nothing has happened).
+#pragma once
+#include <stdexcept>
+#include <string>
+
+#include "papfft/export.h"
+
+namespace papfft::comm {
+
+/// A message could not be sent or received, or came with another size than both sides must agree on.
+/// what() names this rank, the peer and the cause. The group is unusable afterwards:
+/// end the job.
+class PAPFFT_API TransportError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A collective made no progress for Options::stuck_after. what() says, for every rank that was heard of, whom it
+/// waits for, in one line.
+class PAPFFT_API StuckError : public std::runtime_error {
+ public:
+  StuckError(const std::string& what, bool speaks) : std::runtime_error(what), speaks_(speaks) {}
+  /// True on one rank of those that are stuck (the lowest): it should report and end the job.
+  [[nodiscard]] bool speaks() const noexcept { return speaks_; }
+
+ private:
+  bool speaks_;
+};
+
+/// The ranks do not agree on a collective's arguments (Options::check_arguments). Thrown on every rank.
+class PAPFFT_API MismatchError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A session or a persistent call was used out of turn, or MPI before MPI_Init or after MPI_Finalize. Nothing has happened.
+class PAPFFT_API StateError : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+}  // namespace papfft::comm
