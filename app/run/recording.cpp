@@ -12,6 +12,7 @@
 #include "app/cli/command.hpp"
 #include "app/cli/tell.hpp"
 #include "app/cli/version.hpp"
+#include "app/io/nlohmann_bridge.hpp"
 #include "app/io/recording_file.hpp"
 #include "app/run/stop_request.hpp"
 #include "app/run/timeline.hpp"
@@ -47,7 +48,7 @@ std::string csv(const ArrivalRecording& recording, const nlohmann::ordered_json&
 nlohmann::ordered_json json(const ArrivalRecording& recording, const nlohmann::ordered_json& machine) {
   nlohmann::ordered_json document = {
       {"papfft", kVersion}, {"command", command_line()}, {"machine", machine}, {"units", kUnits}};
-  document.update(io::to_json(recording));
+  document.update(io::bridged(io::to_json(recording)));
   return document;
 }
 
