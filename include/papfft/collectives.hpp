@@ -17,8 +17,9 @@
 
 namespace papfft::comm {
 
-class Farm;
+class CallEngine;
 class Observer;
+class PendingCall;
 class Transport;
 
 /// One collective call, untyped. Sizes are in bytes and whole numbers of elements.
@@ -79,12 +80,13 @@ class PAPFFT_API Pending {
   /// @throws as the blocking calls
   void wait();
 
+  /// What Collectives::start returns. The types are the layer's own.
+  Pending(CallEngine& engine, std::shared_ptr<PendingCall> call);
+
  private:
-  friend class Collectives;
-  struct PAPFFT_LOCAL Body;
-  explicit Pending(std::unique_ptr<Body> body);
   void end() noexcept;
-  std::unique_ptr<Body> body_;
+  CallEngine* engine_ = nullptr;
+  std::shared_ptr<PendingCall> call_;
 };
 
 template <typename T>
@@ -277,19 +279,16 @@ class PAPFFT_API Collectives {
   /// @param observer  must outlive this object, or the next observe(); nullptr: nobody
   void observe(Observer* observer);
 
+  /// What carries out the calls, for other parts of the layer. The type is the layer's own.
+  [[nodiscard]] CallEngine& engine() { return *engine_; }
+
  protected:
   /// By the MPI library's own collective. @throws std::invalid_argument  there is none
   virtual void stock_call(const CallArguments& arguments);
   /// stock_call works here: "auto" may choose it.
   void offer_stock_calls();
 
-  struct PAPFFT_LOCAL Impl;
-  [[nodiscard]] Impl& impl() { return *impl_; }
-
  private:
-  friend class Farm;
-  friend class Pending;
-
   [[nodiscard]] static std::vector<std::size_t> in_bytes(std::span<const std::size_t> counts,
                                                          std::size_t element_bytes) {
     std::vector<std::size_t> bytes(counts.begin(), counts.end());
@@ -297,7 +296,7 @@ class PAPFFT_API Collectives {
     return bytes;
   }
 
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<CallEngine> engine_;
 };
 
 }  // namespace papfft::comm

@@ -11,6 +11,9 @@
 
 namespace papfft::comm {
 
+class PersistentBody;
+class SessionCalls;
+
 struct SessionOptions {
   /// The root of the operations that shall be planned by arrival times; calls with another root go without.
   int root = 0;
@@ -62,12 +65,12 @@ class PAPFFT_API PersistentCall {
   /// start() and wait(): nothing comes early.
   void call();
 
+  /// What Session::scatter_init and gather_init return. The type is the layer's own.
+  explicit PersistentCall(std::unique_ptr<PersistentBody> body);
+
  private:
-  friend class Session;
-  struct PAPFFT_LOCAL Body;
-  explicit PersistentCall(std::unique_ptr<Body> body);
-  [[nodiscard]] Body& body() const;
-  std::unique_ptr<Body> body_;
+  [[nodiscard]] const PersistentBody& body() const;
+  std::unique_ptr<PersistentBody> body_;
 };
 
 /// Collectives that know when the ranks will come (the papers' PAT functions). Per iteration:
@@ -150,16 +153,8 @@ class PAPFFT_API Session : public Collectives {
   [[nodiscard]] SessionStatistics statistics() const;
 
  private:
-  friend class PersistentCall;
-  struct PAPFFT_LOCAL State;
-
   [[nodiscard]] PersistentCall persistent(const CallArguments& arguments);
-  void serve(const PersistentCall::Body* started, const CallArguments& arguments);
-  bool expect_successor(std::int64_t iteration, std::optional<Operation> but_not);
-  void begin_early(std::span<std::byte> recv, const Reducer* reducer, std::int64_t iteration);
-  void end_handles();
-
-  std::unique_ptr<State> state_;
+  std::unique_ptr<SessionCalls> calls_;
 };
 
 }  // namespace papfft::comm
