@@ -18,11 +18,13 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kNoteBytes = 240;
-/// So long the speaker stays for its verdict to leave; then it may end the job.
+/// The speaker stays this long, so that its verdict leaves before it ends the job.
 constexpr milliseconds kLeave{100};
 
+}  // namespace
+
 /// What one stuck rank says to the others and hears from them.
-class Council {
+class Watchdog::Council {
  public:
   Council(Transport& transport, const std::string& mine)
       : transport_(transport),
@@ -99,19 +101,20 @@ class Council {
   std::shared_ptr<Words> words_;
 };
 
-}  // namespace
+Watchdog::Watchdog(Transport& transport, const Options& options) : transport_(transport), options_(options) {}
+Watchdog::~Watchdog() = default;
 
-void Watchdog::report(const std::string& mine) const {
-  Council council(transport_, mine);
-  council.listen(std::clamp(options_.stuck_after / 2, milliseconds(200), milliseconds(2000)),
-                 options_.longest_nap);
-  const bool speaks = council.must_speak();
+void Watchdog::report(const std::string& mine) {
+  council_ = std::make_unique<Council>(transport_, mine);
+  council_->listen(std::clamp(options_.stuck_after / 2, milliseconds(200), milliseconds(2000)),
+                   options_.longest_nap);
+  const bool speaks = council_->must_speak();
   if (speaks) {
-    council.tell_verdict();
-    council.listen(kLeave, options_.longest_nap);
+    council_->tell_verdict();
+    council_->listen(kLeave, options_.longest_nap);
   }
   throw StuckError(
-      "no progress for " + std::to_string(options_.stuck_after.count()) + " ms: " + council.text(), speaks);
+      "no progress for " + std::to_string(options_.stuck_after.count()) + " ms: " + council_->text(), speaks);
 }
 
 }  // namespace papfft::comm
