@@ -9,7 +9,19 @@ set(PAPFFT_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH PAPFFT_PC_UP /prefix/${PAPFFT_PC_DIR} /prefix)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/papfft DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The manuals, in folders as in the source tree, so that links between them lead somewhere (tests/install/links.py).
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+  ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/app/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}/app)
+file(GLOB readmes CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+  ${PROJECT_SOURCE_DIR}/*/README.md ${PROJECT_SOURCE_DIR}/comm/*/README.md ${PROJECT_SOURCE_DIR}/fft/*/README.md
+  ${PROJECT_SOURCE_DIR}/app/*/README.md)
+foreach(readme IN LISTS readmes)
+  cmake_path(GET readme PARENT_PATH folder)
+  install(FILES ${PROJECT_SOURCE_DIR}/${readme} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
+endforeach()
 
 set_target_properties(papfft_mpi_c PROPERTIES EXPORT_NAME mpi_c)
 set_target_properties(papfft_comm PROPERTIES EXPORT_NAME comm_static)

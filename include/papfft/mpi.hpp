@@ -72,9 +72,11 @@ void mpi_stock_call(MPI_Comm comm, const CallArguments& arguments);
 
 /// The collectives over MPI, on a private duplicate of a communicator.
 ///
-///     papfft::comm::Communicator comm(MPI_COMM_WORLD);
-///     comm.scatter<double>(whole, mine, /*root=*/0);
-///     comm.scatter(sendbuf, 10, MPI_DOUBLE, recvbuf, 10, MPI_DOUBLE, 0);
+/// ```cpp
+/// papfft::comm::Communicator comm(MPI_COMM_WORLD);
+/// comm.scatter<double>(whole, mine, /*root=*/0);
+/// comm.scatter(sendbuf, 10, MPI_DOUBLE, recvbuf, 10, MPI_DOUBLE, 0);
+/// ```
 ///
 /// The calls with MPI's own arguments mean what MPI's mean: MPI_IN_PLACE, derived datatypes, and different datatypes
 /// of one signature on different ranks. What is not contiguous is packed.

@@ -2,19 +2,19 @@
 /* Collectives that know when the processes will come: the C interface, with the names of the papers that describe it
  * (Proficz: Process arrival pattern aware algorithms for acceleration of scatter and gather operations, 2020). C99, C++.
  *
- *     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
- *     PAT_Init();
- *     PAT_UseAlg(PAT_Gather_BSLS);
- *     for (i = 0; i < iterations; ++i) {
- *       PAT_ProcessingStart();
- *       ... half of the work ...
- *       PAT_Edge(0.5);
- *       ... the other half ...
- *       PAT_ProcessingEnd();
- *       PAT_Gather(mine, n, MPI_DOUBLE, whole, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
- *     }
- *     PAT_Finalize();
- *     MPI_Finalize();
+ * ```c
+ * PAT_Init();                            // after MPI_Init_thread with MPI_THREAD_MULTIPLE
+ * PAT_UseAlg(PAT_Gather_BSLS);
+ * for (i = 0; i < iterations; ++i) {
+ *   PAT_ProcessingStart();
+ *   first_half();
+ *   PAT_Edge(0.5);                       // half of the work is done
+ *   second_half();
+ *   PAT_ProcessingEnd();
+ *   PAT_Gather(mine, n, MPI_DOUBLE, whole, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+ * }
+ * PAT_Finalize();                        // before MPI_Finalize
+ * ```
  *
  * Every function returns PAT_SUCCESS or one of enum PAT_Error, and PAT_Last_error_message() then says in one line what
  * was wrong. What makes no sense (states, arguments, names) is found before any message, so that the same call on all
@@ -106,13 +106,22 @@ PAPFFT_API int PAT_Reduce_alg(const char* algorithm, const void* sendbuf, void* 
  * receive buffer belongs to the library, so that what comes early lands there at once; PAT_Wait says that the caller has
  * come and the send buffer is ready, and returns with the result:
  *
- *     PAT_Gather_init_alg("bsls", mine, n, MPI_DOUBLE, whole, n, MPI_DOUBLE, 0, MPI_COMM_WORLD, &gather);
- *     for (i = 0; i < iterations; ++i) {
- *       PAT_Start(&gather);
- *       PAT_ProcessingStart(); ... PAT_Edge(0.5); ... PAT_ProcessingEnd();
- *       PAT_Wait(&gather);
- *     }
- *     PAT_Request_free(&gather);
+ * ```c
+ * PAT_Request gather;
+ * PAT_Init();
+ * PAT_Gather_init_alg("bsls", mine, n, MPI_DOUBLE, whole, n, MPI_DOUBLE, 0, MPI_COMM_WORLD, &gather);
+ * for (i = 0; i < iterations; ++i) {
+ *   PAT_Start(&gather);
+ *   PAT_ProcessingStart();
+ *   first_half();
+ *   PAT_Edge(0.5);
+ *   second_half();
+ *   PAT_ProcessingEnd();
+ *   PAT_Wait(&gather);
+ * }
+ * PAT_Request_free(&gather);
+ * PAT_Finalize();
+ * ```
  *
  * All ranks start and wait alike, with no other PAT collective in between. Datatypes must be without gaps; MPI_IN_PLACE is
  * as ever. Making and freeing are local. A request that has been started is dropped by freeing it, on all ranks or none;
