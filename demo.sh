@@ -33,7 +33,7 @@ say 'spectrogram of a struck bell, by one process'
 quietly $program spectrogram "$recording" --nperseg 1024 --noverlap 896 --window hann --log-frequency \
   -o "$out/spectrogram.png" || fail 'papfft spectrogram'
 say 'spectrum of its first 262144 samples, by one process and by four'
-quietly $program transform "$recording" --length 262144 --engine fftw -o "$out/alone.csv" || fail 'papfft transform'
+quietly $program transform "$recording" --length 262144 --engine alone -o "$out/alone.csv" || fail 'papfft transform'
 quietly "${mpirun[@]}" $program transform "$recording" --length 262144 --engine dif --stats \
   -o "$out/spectrum.npy" -o "$out/four.csv" -o "$out/spectrum.png" || fail 'mpirun -n 4 papfft transform'
 

@@ -2,13 +2,10 @@
 #include "app/bench/bench_common.hpp"
 
 #include <fmt/format.h>
-#include <sys/utsname.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
-#include <iterator>
 #include <limits>
 #include <stdexcept>
 #include <thread>
@@ -16,9 +13,7 @@
 #include <vector>
 
 #include "app/cli/tell.hpp"
-#include "app/io/atomic_file.hpp"
 #include "comm/engine/steady_clock.hpp"
-#include "comm/engine/wait.hpp"
 #include "comm/mpi/mpi_transport.hpp"
 
 namespace papfft::app {
@@ -49,14 +44,6 @@ class Patience {
   Clock::duration waited_{};
   Clock::time_point last_ = Clock::now();
 };
-
-std::string library_name() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  MPI_Get_library_version(text.data(), &length);
-  const std::string name(text.data(), static_cast<std::size_t>(length));
-  return name.substr(0, name.find_first_of(",\n"));
-}
 
 }  // namespace
 
@@ -181,37 +168,11 @@ void require_launcher(const std::string& command) {
   }
 }
 
-nlohmann::ordered_json machine_json(Job& job) {
-  utsname system{};
-  uname(&system);
-  return {{"host", system.nodename},
-          {"kernel", fmt::format("{} {}", system.sysname, system.release)},
-          {"architecture", system.machine},
-          {"cores", comm::available_cores()},
-          {"mpi", library_name()},
-          {"ranks", job.size()},
-          {"ranks_on_host", job.comm().ranks_on_host()}};
-}
-
 nlohmann::ordered_json to_json(const report::Summary& s) {
   return {{"median", s.median},    {"mean", s.mean}, {"stddev", s.stddev},
           {"p10", s.p10},          {"p90", s.p90},   {"p99", s.p99},
           {"min", s.min},          {"max", s.max},   {"median_ci95", {s.median_low, s.median_high}},
           {"outliers", s.outliers}};
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  if (path.empty()) return;
-  io::AtomicFile file(path);
-  file.write(text);
-  file.commit();
-}
-
-void check_outputs(std::initializer_list<std::string> paths) {
-  std::vector<std::string> wanted;
-  std::ranges::copy_if(paths, std::back_inserter(wanted), [](const auto& path) { return !path.empty(); });
-  std::ranges::for_each(wanted, io::check_writable);
-  io::require_distinct(wanted);
 }
 
 double milliseconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }

@@ -18,6 +18,8 @@
 #include "app/report/statistics.hpp"
 #include "app/run/job.hpp"
 #include "app/run/job_options.hpp"
+#include "app/run/machine.hpp"
+#include "app/run/output_files.hpp"
 #include "papfft/collectives.hpp"
 
 namespace papfft::app {
@@ -104,16 +106,7 @@ class Work {
 /// Before any MPI call. @throws UsageError  not started by a launcher
 void require_launcher(const std::string& command);
 
-/// Host, cores, kernel, MPI library, ranks.
-[[nodiscard]] nlohmann::ordered_json machine_json(Job& job);
-
 [[nodiscard]] nlohmann::ordered_json to_json(const report::Summary& summary);
-
-/// The file appears only when complete. An empty path: nothing. @throws io::OutputError
-void write_text(const std::string& path, const std::string& text);
-
-/// Before long work. Empty paths are passed over. @throws io::OutputError
-void check_outputs(std::initializer_list<std::string> paths);
 
 [[nodiscard]] double milliseconds(std::int64_t ns);
 

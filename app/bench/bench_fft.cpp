@@ -119,7 +119,7 @@ constexpr Engine kEngines[] = {
     {"dif", Wire::both_ways, true},       {"stream", Wire::one_way, true},
     {"farm", Wire::one_way, false},       {"mpi-sequential", Wire::both_ways, false},
     {"mpi-fftw", Wire::both_ways, false}, {"fftw-mpi", Wire::both_ways, false},
-    {"fftw", Wire::none, false},          {"fftw-measure", Wire::none, false}};
+    {"alone", Wire::none, false},         {"fftw-measure", Wire::none, false}};
 
 const Engine& find_engine(const std::string& name) {
   std::string known;
@@ -266,12 +266,12 @@ class FftBench {
     std::function<void()> transform;
     if constexpr (kReal) {
       const auto fft = std::make_shared<fft::RealFft<T>>(options_.length, fft::Rigor::tuned);
-      alone_engine_ = fft->engine();
+      alone_kernel_ = fft->kernel();
       transform = [this, fft] { fft->forward(in_.data(), out_.data()); };
     } else {
       const auto fft =
           std::make_shared<fft::LocalFft<T>>(options_.length, fft::Direction::forward, fft::Rigor::tuned);
-      alone_engine_ = fft->engine();
+      alone_kernel_ = fft->kernel();
       transform = [this, fft] { fft->execute(in_.data(), out_.data()); };
     }
     const auto begin = Clock::now();
@@ -387,7 +387,7 @@ class FftBench {
   void run_stock(const OwnComm& comm, Row& row, Recorder& watch, int count, bool by_fftw) {
     fft::ParallelPlan how = plan(row);
     if (by_fftw) {
-      how.local_engine = fft::Engine::fftw;
+      how.local_kernel = fft::LocalKernel::fftw;
       how.rigor = fft::Rigor::measure;
     }
     fft::SharedTransform<T> transform(how, job_.rank(), job_.size());
@@ -537,7 +537,8 @@ class FftBench {
     json["alpha_us"] = link_.alpha_ns * 1e-3;
     json["beta_ns_per_byte"] = link_.beta_ns_per_byte;
     json["rows"] = nlohmann::ordered_json::array();
-    json["rows"].push_back({{"engine", fft::to_string(alone_engine_)},
+    json["rows"].push_back({{"engine", "alone"},
+                            {"kernel", fft::to_string(alone_kernel_)},
                             {"ranks", 1},
                             {"n", options_.length},
                             {"precision", options_.precision},
@@ -613,8 +614,8 @@ class FftBench {
         "{} vectors of {} {} {} samples on {} ranks of {} threads, scatter {}, in blocks of {}, delay {}\n",
         options_.vectors, options_.length, kReal ? "real" : "complex", options_.precision, job_.size(),
         omp_get_max_threads(), options_.scatter, options_.block, options_.arrivals.delay);
-    fmt::print("one process, engine {}: {} ms per vector, {} vectors/s, error {:.1e}\n",
-               fft::to_string(alone_engine_), figure(report::median(alone_ms_)),
+    fmt::print("one process, kernel {}: {} ms per vector, {} vectors/s, error {:.1e}\n",
+               fft::to_string(alone_kernel_), figure(report::median(alone_ms_)),
                figure(1e3 / report::median(alone_ms_)), alone_error_);
     if (fftw_) {
       fmt::print(
@@ -647,7 +648,7 @@ class FftBench {
   std::vector<std::complex<double>> expected_;
   std::vector<double> alone_ms_;
   double alone_error_ = 0;
-  fft::Engine alone_engine_ = fft::Engine::fftw;
+  fft::LocalKernel alone_kernel_ = fft::LocalKernel::fftw;
   struct FftwFigures {
     int threads = 0;
     std::vector<double> ms;
@@ -751,7 +752,8 @@ void add_bench_fft(CLI::App& bench, Action& action) {
               "free, the root included), mpi-sequential (MPI_Scatter, our split and local transforms, "
               "MPI_Gather), mpi-fftw (the same with local transforms by FFTW, planned by FFTW_MEASURE), "
               "fftw-mpi (MPI_Scatter, FFTW's transform over MPI with the bins in its own order, "
-              "MPI_Gather); they take turns. fftw (one process, engine as tuned; always there), fftw-measure "
+              "MPI_Gather); they take turns. alone (one process, kernel as tuned; always there), "
+              "fftw-measure "
               "(one process, FFTW planned by FFTW_MEASURE on all cores of the root's host): before the turns")
           ->delimiter(',')
           ->capture_default_str();
@@ -792,6 +794,12 @@ void add_bench_fft(CLI::App& bench, Action& action) {
       "Exit codes: 0 ok, 64 usage, 70 wrong spectrum, 73 cannot write, 74 communication.");
   command->callback([&action, options, engines, gathers] {
     if (engines->count() > 0 && gathers->count() == 0) options->gathers = {"auto"};
+    for (std::string& engine : options->engines) {
+      if (engine != "fftw") continue;
+      engine = "alone";
+      if (launched_rank() == 0 && !options->job.quiet)
+        tell("papfft: note: engine fftw is called alone now\n");
+    }
     action = [options] { return run_fft(*options); };
   });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// papfft bench local: the local transforms' engines against each other, in one process.
+// papfft bench local: the local transforms' kernels against each other, in one process.
 #include <fmt/format.h>
 #include <omp.h>
 #include <sys/utsname.h>
@@ -19,7 +19,7 @@
 #include "app/report/text_table.hpp"
 #include "comm/engine/wait.hpp"
 #include "fft/kernel/instruction_set.hpp"
-#include "fft/local/engine.hpp"
+#include "fft/local/local_kernel.hpp"
 #include "fft/local/tuning.hpp"
 
 namespace papfft::app {
@@ -37,7 +37,7 @@ struct LocalOptions {
 };
 
 struct Row {
-  fft::Engine engine = fft::Engine::fftw;
+  fft::LocalKernel kernel = fft::LocalKernel::fftw;
   std::size_t length = 0;
   std::string precision;
   std::string domain;
@@ -52,7 +52,7 @@ struct Row {
   [[nodiscard]] double least_us() const { return report::summarize(time_us).min; }
 };
 
-/// All engines and numbers of threads of one transform take turns, so that whatever slows the machine down hits all alike.
+/// All kernels and numbers of threads of one transform take turns, so that whatever slows the machine down hits all alike.
 template <typename T>
 void measure(const LocalOptions& options, std::size_t length, const std::string& precision,
              const std::string& domain, std::vector<Row>& rows) {
@@ -63,14 +63,14 @@ void measure(const LocalOptions& options, std::size_t length, const std::string&
     std::size_t row;
   };
   std::vector<Turn> turns;
-  for (const fft::Engine engine : fft::possible_engines(kind, length)) {
-    const auto run = fft::repeatable_transform<T>(engine, kind, length);
+  for (const fft::LocalKernel kernel : fft::possible_kernels(kind, length)) {
+    const auto run = fft::repeatable_transform<T>(kernel, kind, length);
     for (const int threads : options.threads) {
-      if (threads > 1 && engine == fft::Engine::fftw) continue;  // it has one
+      if (threads > 1 && kernel == fft::LocalKernel::fftw) continue;  // it has one
       omp_set_num_threads(threads);
       run();
       turns.push_back({run, fft::calls_within(run, options.least_ms * 1e-3), rows.size()});
-      rows.push_back({engine, length, precision, domain, threads, {}});
+      rows.push_back({kernel, length, precision, domain, threads, {}});
     }
   }
   for (int repetition = 0; repetition < options.repetitions; ++repetition) {
@@ -85,7 +85,7 @@ void measure(const LocalOptions& options, std::size_t length, const std::string&
 /// FFTW's row on one thread for the same transform, in the same run. Nothing: it was not measured.
 const Row* fftw_peer(const std::vector<Row>& rows, const Row& row) {
   for (const Row& peer : rows) {
-    if (peer.engine == fft::Engine::fftw && peer.threads == 1 && peer.length == row.length &&
+    if (peer.kernel == fft::LocalKernel::fftw && peer.threads == 1 && peer.length == row.length &&
         peer.precision == row.precision && peer.domain == row.domain) {
       return &peer;
     }
@@ -94,7 +94,7 @@ const Row* fftw_peer(const std::vector<Row>& rows, const Row& row) {
 }
 
 struct Mean {
-  fft::Engine engine = fft::Engine::fftw;
+  fft::LocalKernel kernel = fft::LocalKernel::fftw;
   std::string precision;
   std::string domain;
   int threads = 1;
@@ -105,12 +105,12 @@ struct Mean {
 
 /// Geometric means over the sizes, of the speeds relative to FFTW on one thread.
 std::vector<Mean> means(const std::vector<Row>& rows) {
-  std::map<std::tuple<std::string, std::string, int, fft::Engine>, Mean> found;
+  std::map<std::tuple<std::string, std::string, int, fft::LocalKernel>, Mean> found;
   for (const Row& row : rows) {
     const Row* const peer = fftw_peer(rows, row);
-    if (peer == nullptr || row.engine == fft::Engine::fftw) continue;
-    Mean& mean = found[{row.precision, row.domain, row.threads, row.engine}];
-    mean = {row.engine,
+    if (peer == nullptr || row.kernel == fft::LocalKernel::fftw) continue;
+    Mean& mean = found[{row.precision, row.domain, row.threads, row.kernel}];
+    mean = {row.kernel,
             row.precision,
             row.domain,
             row.threads,
@@ -129,11 +129,11 @@ std::vector<Mean> means(const std::vector<Row>& rows) {
 
 void print(const std::vector<Row>& rows) {
   report::TextTable table(
-      {"n", "precision", "domain", "threads", "engine", "min us", "median us", "mflops", "x fftw"});
+      {"n", "precision", "domain", "threads", "kernel", "min us", "median us", "mflops", "x fftw"});
   for (const Row& row : rows) {
     const Row* const peer = fftw_peer(rows, row);
     table.add({fmt::format("{}", row.length), row.precision, row.domain, fmt::format("{}", row.threads),
-               std::string(fft::to_string(row.engine)), figure(row.least_us()),
+               std::string(fft::to_string(row.kernel)), figure(row.least_us()),
                figure(report::median(row.time_us)), figure(row.mflops()),
                peer != nullptr ? figure(row.mflops() / peer->mflops()) : "-"});
   }
@@ -144,7 +144,7 @@ void print(const std::vector<Row>& rows) {
         "thread ({} by "
         "least times)\n",
         mean.sizes, mean.precision, mean.domain, mean.threads, mean.threads == 1 ? "" : "s",
-        fft::to_string(mean.engine), figure(mean.of_medians), figure(mean.of_least));
+        fft::to_string(mean.kernel), figure(mean.of_medians), figure(mean.of_least));
   }
 }
 
@@ -162,7 +162,7 @@ void write_json(const LocalOptions& options, const std::vector<Row>& rows) {
   json["settings"] = {{"repetitions", options.repetitions}, {"least_ms", options.least_ms}};
   json["rows"] = nlohmann::ordered_json::array();
   for (const Row& row : rows) {
-    json["rows"].push_back({{"engine", fft::to_string(row.engine)},
+    json["rows"].push_back({{"kernel", fft::to_string(row.kernel)},
                             {"n", row.length},
                             {"precision", row.precision},
                             {"domain", row.domain},
@@ -172,7 +172,7 @@ void write_json(const LocalOptions& options, const std::vector<Row>& rows) {
   }
   json["means"] = nlohmann::ordered_json::array();
   for (const Mean& mean : means(rows)) {
-    json["means"].push_back({{"engine", fft::to_string(mean.engine)},
+    json["means"].push_back({{"kernel", fft::to_string(mean.kernel)},
                              {"precision", mean.precision},
                              {"domain", mean.domain},
                              {"threads", mean.threads},
@@ -185,9 +185,9 @@ void write_json(const LocalOptions& options, const std::vector<Row>& rows) {
 
 void write_csv(const LocalOptions& options, const std::vector<Row>& rows) {
   if (options.csv.empty()) return;
-  report::TextTable table({"engine", "n", "precision", "domain", "threads", "min_us", "median_us", "mflops"});
+  report::TextTable table({"kernel", "n", "precision", "domain", "threads", "min_us", "median_us", "mflops"});
   for (const Row& row : rows) {
-    table.add({std::string(fft::to_string(row.engine)), fmt::format("{}", row.length), row.precision,
+    table.add({std::string(fft::to_string(row.kernel)), fmt::format("{}", row.length), row.precision,
                row.domain, fmt::format("{}", row.threads), fmt::format("{}", row.least_us()),
                fmt::format("{}", report::median(row.time_us)), fmt::format("{}", row.mflops())});
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// papfft tune: finds the fastest engine for local transforms and remembers it for this user.
+// papfft tune: finds the fastest kernel for local transforms and remembers it for this user.
 #include <fmt/format.h>
 #include <omp.h>
 
@@ -12,7 +12,7 @@
 #include "app/io/errors.hpp"
 #include "app/jobs/transform_sizes.hpp"
 #include "app/report/text_table.hpp"
-#include "fft/local/engine.hpp"
+#include "fft/local/local_kernel.hpp"
 #include "fft/local/tuning.hpp"
 
 namespace papfft::app {
@@ -32,18 +32,18 @@ void tune_length(const TuneOptions& options, std::size_t length, const std::stri
                  fft::Tuning& tuning, report::TextTable& table) {
   for (const std::string& domain : options.sizes.domains) {
     for (const fft::PlanKind kind : TransformSizes::kinds(domain)) {
-      const auto times = fft::time_engines<T>(kind, length, options.effort_s);
-      const fft::Engine best = fft::fastest(times);
+      const auto times = fft::time_kernels<T>(kind, length, options.effort_s);
+      const fft::LocalKernel best = fft::fastest(times);
       tuning.set(fft::Tuning::key<T>(kind, length), best);
-      const auto time_of = [&](fft::Engine engine) {
-        for (const fft::EngineTime& time : times) {
-          if (time.engine == engine) return figure(time.seconds * 1e6);
+      const auto time_of = [&](fft::LocalKernel kernel) {
+        for (const fft::KernelTime& time : times) {
+          if (time.kernel == kernel) return figure(time.seconds * 1e6);
         }
         return std::string("-");
       };
       table.add({fmt::format("{}", length), precision, std::string(fft::to_string(kind)),
-                 time_of(fft::Engine::own), time_of(fft::Engine::fftw), time_of(fft::Engine::pieces),
-                 std::string(fft::to_string(best))});
+                 time_of(fft::LocalKernel::own), time_of(fft::LocalKernel::fftw),
+                 time_of(fft::LocalKernel::pieces), std::string(fft::to_string(best))});
     }
   }
 }
@@ -93,12 +93,12 @@ int run_tune(const TuneOptions& options) {
 void add_tune(CLI::App& app, Action& action) {
   const auto options = std::make_shared<TuneOptions>();
   CLI::App* command =
-      app.add_subcommand("tune", "find the fastest engine for local transforms and remember it");
+      app.add_subcommand("tune", "find the fastest kernel for local transforms and remember it");
   options->sizes.declare(*command);
   command->add_option("--threads", options->threads, "OpenMP threads to measure with")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--effort", options->effort_s, "seconds to measure each engine for, planning aside")
+  command->add_option("--effort", options->effort_s, "seconds to measure each kernel for, planning aside")
       ->check(CLI::Range(1e-6, 1e4))
       ->check(finite_number())
       ->capture_default_str();

@@ -45,14 +45,16 @@ struct TransformOptions {
   bool resume = false;
   std::uint64_t length = 0;
   std::string engine = "auto";
+  bool fftw_kernels =
+      false;  ///< by --engine fftw, the old name of alone, which took FFTW's whatever is faster
 
   /// Each rank writes a file.
   [[nodiscard]] bool distributed() const { return leave_distributed || everywhere; }
 };
 
 /// How vectors are shared.
-enum class Engine : std::int32_t { fftw, dif, stream, farm };
-constexpr const char* kEngines[] = {"fftw", "dif", "stream", "farm"};
+enum class Engine : std::int32_t { alone, dif, stream, farm };
+constexpr const char* kEngines[] = {"alone", "dif", "stream", "farm"};
 
 /// Planning by arrivals and beginning early need calls in turn; MPI's own collectives cannot be started without waiting.
 bool can_overlap(comm::Operation operation, const std::string& name) {
@@ -71,15 +73,15 @@ constexpr auto kPatience = std::chrono::milliseconds(50);
 
 /// What the root finds out and every rank must know. Without padding: it is sent as bytes.
 struct Plan {
-  std::uint64_t length = 0;      ///< N
-  std::uint64_t rows = 1;        ///< kUnknownRows: known when the input ends
-  double rate_hz = 0;            ///< 0: unknown
-  std::int64_t matrix = 0;       ///< the result has rows, even if it is one
-  std::int32_t real_in = 0;      ///< real samples come in (forward)
-  std::int32_t real_out = 0;     ///< real samples go out (inverse)
-  std::int32_t split_real = 0;   ///< shared at half the cost; else as complex vectors
-  Engine engine = Engine::fftw;  ///< fftw: the root computes alone
-  std::int32_t row_by_row = 0;   ///< a batch is read and written as it is worked on
+  std::uint64_t length = 0;     ///< N
+  std::uint64_t rows = 1;       ///< kUnknownRows: known when the input ends
+  double rate_hz = 0;           ///< 0: unknown
+  std::int64_t matrix = 0;      ///< the result has rows, even if it is one
+  std::int32_t real_in = 0;     ///< real samples come in (forward)
+  std::int32_t real_out = 0;    ///< real samples go out (inverse)
+  std::int32_t split_real = 0;  ///< shared at half the cost; else as complex vectors
+  Engine engine = Engine::alone;
+  std::int32_t row_by_row = 0;  ///< a batch is read and written as it is worked on
   std::int32_t unused = 0;
 };
 
@@ -297,7 +299,7 @@ class TransformJob {
       const auto* found = std::ranges::find(kEngines, asked);
       use(static_cast<Engine>(found - std::begin(kEngines)), "as asked");
     } else if (job_.size() == 1) {
-      use(Engine::fftw, "there is one rank alone");
+      use(Engine::alone, "there is one rank alone");
     } else if (plan_.rows == 1 && plan_.row_by_row == 0) {
       use(Engine::dif, "there is one vector");
     } else if (named && !can_split) {
@@ -310,7 +312,7 @@ class TransformJob {
       const fft::SharedWork work = shared_work(real);
       const fft::SharingEstimate model = fft::estimate_sharing(work);
       const fft::Sharing best = fft::choose_sharing(work, model, can_split);
-      use(best == fft::Sharing::alone    ? Engine::fftw
+      use(best == fft::Sharing::alone    ? Engine::alone
           : best == fft::Sharing::stream ? Engine::stream
                                          : Engine::farm,
           fmt::format("there are {} vectors; model: {}{} ms per vector by farm, {} by one process alone",
@@ -318,13 +320,13 @@ class TransformJob {
                       can_split ? in_ms(model.stream_s) + " ms per vector by stream, " : "",
                       in_ms(model.farm_s), in_ms(model.alone_s)));
     }
-    if (plan_.engine == Engine::fftw) {  // the others sleep
+    if (plan_.engine == Engine::alone) {  // the others sleep
       alone_on_.emplace(host_cores_);
       omp_set_num_threads(threads_alone());
     }
     const bool can_stay = !options_.distributed() || fft::can_share(plan_.length, false, job_.size());
-    plan_.split_real = real_split && plan_.engine != Engine::fftw && !options_.distributed() ? 1 : 0;
-    if ((can_split && can_stay) || plan_.engine == Engine::fftw || plan_.engine == Engine::farm) return;
+    plan_.split_real = real_split && plan_.engine != Engine::alone && !options_.distributed() ? 1 : 0;
+    if ((can_split && can_stay) || plan_.engine == Engine::alone || plan_.engine == Engine::farm) return;
     throw UsageError(
         fmt::format("{}: a vector of {} samples cannot be shared by {} ranks; what would work: {}", name,
                     plan_.length, job_.size(), lengths_that_work(plan_.length, real, job_.size())));
@@ -369,7 +371,7 @@ class TransformJob {
     ArrivalAware arrivals(job_, options_.job, moves ? plan_.rows : 0,
                           {comm::Operation::scatter, comm::Operation::gather}, overlaps);
     switch (plan_.engine) {
-      case Engine::fftw:
+      case Engine::alone:
         job_.at_root([&] {
           timed(report_, "compute", [&] {
             by_kind([&]<typename In, typename Out>() { compute_alone<In, Out>(progress, arrivals.watch()); });
@@ -864,22 +866,23 @@ class TransformJob {
   template <typename In, typename Out>
   OneProcess<In, Out> one_process() {
     const T scale = options_.inverse ? T(1) / static_cast<T>(plan_.length) : T(1);
-    const bool by_fftw = options_.engine == "fftw";
+    const bool by_fftw = options_.fftw_kernels;
     if constexpr (std::is_same_v<In, Out>) {
-      const auto engine = fft::pieces_of(plan_.length) > 1 ? fft::Engine::pieces : fft::Engine::fftw;
+      const auto kernel =
+          fft::pieces_of(plan_.length) > 1 ? fft::LocalKernel::pieces : fft::LocalKernel::fftw;
       const auto fft =
-          by_fftw ? std::make_shared<fft::LocalFft<T>>(plan_.length, direction(), engine, fft::Rigor::tuned)
+          by_fftw ? std::make_shared<fft::LocalFft<T>>(plan_.length, direction(), kernel, fft::Rigor::tuned)
                   : std::make_shared<fft::LocalFft<T>>(plan_.length, direction(), fft::Rigor::tuned);
-      local_engine_ = fft->engine();
+      local_kernel_ = fft->kernel();
       return [this, fft, scale](const Complex* in, Complex* out, std::size_t rows) {
         fft->execute(in, out, rows);
         if (options_.inverse) std::for_each(out, out + rows * plan_.length, [&](Complex& x) { x *= scale; });
       };
     } else {
       const auto fft =
-          by_fftw ? std::make_shared<fft::RealFft<T>>(plan_.length, fft::Engine::fftw, fft::Rigor::tuned)
+          by_fftw ? std::make_shared<fft::RealFft<T>>(plan_.length, fft::LocalKernel::fftw, fft::Rigor::tuned)
                   : std::make_shared<fft::RealFft<T>>(plan_.length, fft::Rigor::tuned);
-      local_engine_ = fft->engine();
+      local_kernel_ = fft->kernel();
       return [this, fft, scale](const In* in, Out* out, std::size_t rows) {
         if constexpr (std::is_same_v<In, T>) {
           fft->forward(in, out, rows);
@@ -898,11 +901,11 @@ class TransformJob {
     const bool real = plan_.real_in != 0 || plan_.real_out != 0;
     const char* engine = kEngines[static_cast<int>(plan_.engine)];
     const bool split = plan_.engine == Engine::dif || plan_.engine == Engine::stream;
-    const std::string how =
-        fmt::format("{} ({}){}", engine, why_,
-                    split ? fmt::format(", scatter {}, gather {}", options_.job.scatter, options_.job.gather)
-                    : plan_.engine == Engine::fftw ? fmt::format(", kernel {}", fft::to_string(local_engine_))
-                                                   : "");
+    const std::string how = fmt::format(
+        "{} ({}){}", engine, why_,
+        split ? fmt::format(", scatter {}, gather {}", options_.job.scatter, options_.job.gather)
+        : plan_.engine == Engine::alone ? fmt::format(", kernel {}", fft::to_string(local_kernel_))
+                                        : "");
     report_.summary = fmt::format(
         "{} transform of {} {} vector{} of {} samples, {} precision, {} rank{} with {} thread{}: {}",
         options_.inverse ? "inverse" : "forward", plan_.rows, real ? "real" : "complex",
@@ -917,7 +920,7 @@ class TransformJob {
                         {"engine_because", why_},
                         {"scatter", options_.job.scatter},
                         {"gather", options_.job.gather}};
-    if (plan_.engine == Engine::fftw) return;
+    if (plan_.engine == Engine::alone) return;
     auto& phases = report_.phases_s;
     phases.emplace_back("split", times_.split_s);
     phases.emplace_back("scatter", times_.scatter_s);
@@ -1033,7 +1036,7 @@ class TransformJob {
   int stopped_ = kOk;              // the exit code, if a signal has ended the job
   fft::PhaseTimes times_;
   std::vector<Complex> kept_;  ///< with --leave-distributed: this rank's blocks of all rows
-  fft::Engine local_engine_ = fft::Engine::fftw;
+  fft::LocalKernel local_kernel_ = fft::LocalKernel::fftw;
   // Everything, or, row by row, one row for comparisons.
   Samples<T> in_;
   Samples<T> out_;
@@ -1065,9 +1068,21 @@ void check_distributed(const TransformOptions& options) {
   }
 }
 
-int run_transform(const TransformOptions& options) {
+/// The engine was called fftw once, after the kernels that it then took.
+void accept_old_name(TransformOptions& options) {
+  if (options.engine != "fftw") return;
+  options.engine = "alone";
+  options.fftw_kernels = true;
+  if (launched_rank() == 0 && !options.job.quiet) {
+    tell(
+        "papfft: note: --engine fftw is called alone now, and only the old name insists on FFTW's kernels\n");
+  }
+}
+
+int run_transform(TransformOptions& options) {
+  accept_old_name(options);
   if (options.engine != "auto" && std::ranges::find(kEngines, options.engine) == std::end(kEngines)) {
-    throw UsageError("no engine '" + options.engine + "'; known: auto, dif, stream, farm, fftw");
+    throw UsageError("no engine '" + options.engine + "'; known: auto, dif, stream, farm, alone");
   }
   if (options.full && (options.inverse || options.real))
     throw UsageError("--full is for forward transforms without --real");
@@ -1110,7 +1125,7 @@ void add_transform(CLI::App& app, Action& action) {
       ->add_option(
           "--engine", options->engine,
           "auto, dif (each vector shared by all ranks), stream (the same, several vectors under way), farm "
-          "(whole vectors to whoever is free) or fftw (rank 0 alone)")
+          "(whole vectors to whoever is free) or alone (rank 0 by itself)")
       ->envname("PAPFFT_ENGINE")
       ->capture_default_str();
   options->job.declare(*command);

@@ -8,11 +8,12 @@
 #include <array>
 #include <sstream>
 
-#include "app/bench/bench_common.hpp"
 #include "app/cli/command.hpp"
 #include "app/cli/tell.hpp"
 #include "app/cli/version.hpp"
 #include "app/io/recording_file.hpp"
+#include "app/run/machine.hpp"
+#include "app/run/output_files.hpp"
 #include "app/run/stop_request.hpp"
 #include "app/run/timeline.hpp"
 #include "comm/record/arrival_trace.hpp"

@@ -34,8 +34,8 @@ SharedTransform<T>::SharedTransform(const ParallelPlan& plan, int rank, int rank
     if (real_ && forward_) real_split_.emplace(plan.length, parts_);
     if (real_ && !forward_) real_merge_.emplace(plan.length, parts_);
   }
-  LocalFft<T> local = plan.local_engine
-                          ? LocalFft<T>(block_length_, plan.direction, *plan.local_engine, plan.rigor)
+  LocalFft<T> local = plan.local_kernel
+                          ? LocalFft<T>(block_length_, plan.direction, *plan.local_kernel, plan.rigor)
                           : LocalFft<T>(block_length_, plan.direction, plan.rigor);
   if (real_ && rank == 0) {
     packed_.emplace(std::move(local), plan.direction);

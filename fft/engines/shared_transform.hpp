@@ -24,7 +24,7 @@ struct ParallelPlan {
   std::string gather = "auto";
   Rigor rigor = Rigor::estimate;
   /// Of each rank's own transforms; nothing: as `rigor` says.
-  std::optional<Engine> local_engine = std::nullopt;
+  std::optional<LocalKernel> local_kernel = std::nullopt;
 };
 
 /// Is told on every rank how a parallel transform proceeds, so that it can predict when the ranks will gather.

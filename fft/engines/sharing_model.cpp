@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fft/local/engine.hpp"
+#include "fft/local/local_kernel.hpp"
 
 namespace papfft::fft {
 
@@ -35,7 +35,7 @@ double vector_bytes(const SharedWork& work) {
 
 double operations_per_second(const SharedWork& work) {
   const PlanKind kind = work.real ? PlanKind::real_forward : PlanKind::complex_forward;
-  const bool own = default_engine(kind, work.length) == Engine::own;
+  const bool own = default_kernel(kind, work.length) == LocalKernel::own;
   return (own ? kOwnKernelsPerSecond : kFftwPerSecond) * (work.sample_bytes > 4 ? 0.5 : 1);
 }
 

@@ -12,7 +12,7 @@ struct fftwf_plan_s;
 
 namespace papfft::fft {
 
-/// How an algorithm is chosen: between engines (engine.hpp), and by FFTW among its own.
+/// How an algorithm is chosen: between kernels (local_kernel.hpp), and by FFTW among its own.
 ///   estimate  by size and processor type alone: the same numbers in every run
 ///   tuned     as remembered by `papfft tune` for this user and processor, else as `estimate`. Nothing is timed: the same
 ///             numbers in every run, until the user tunes again

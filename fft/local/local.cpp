@@ -26,23 +26,23 @@ constexpr std::size_t round_up(std::size_t n, std::size_t to) { return (n + to -
 
 template <typename T>
 LocalFft<T>::LocalFft(std::size_t length, Direction direction, Rigor rigor)
-    : LocalFft(length, direction, choose_engine<T>(complex_kind(direction), length, rigor), rigor) {}
+    : LocalFft(length, direction, choose_kernel<T>(complex_kind(direction), length, rigor), rigor) {}
 
 template <typename T>
-LocalFft<T>::LocalFft(std::size_t length, Direction direction, Engine engine, Rigor rigor)
-    : length_(length), direction_(direction), engine_(engine) {
+LocalFft<T>::LocalFft(std::size_t length, Direction direction, LocalKernel kernel, Rigor rigor)
+    : length_(length), direction_(direction), kernel_(kernel) {
   constexpr std::size_t kLine = Buffer<Complex>::kAlignmentBytes / sizeof(Complex);
-  switch (engine) {
-    case Engine::own:
+  switch (kernel) {
+    case LocalKernel::own:
       own_ = PowerOfTwoFft<T>::get(length);
       if (length >= kShortestShared) pieces_ = std::min({kTileParts, own_->tiles(1), own_->tiles(2)});
       return;
-    case Engine::pieces:
+    case LocalKernel::pieces:
       pieces_ = pieces_of(length);
       if (pieces_ == 1) throw std::invalid_argument("LocalFft: this length is not cut into pieces");
       split_.emplace(length, pieces_, direction, 1.0);
       break;
-    case Engine::fftw:
+    case LocalKernel::fftw:
       break;
   }
   const std::size_t vector_length = length / pieces_;

@@ -8,17 +8,17 @@
 #include "fft/kernel/fftw_plan.hpp"
 #include "fft/kernel/power_of_two.hpp"
 #include "fft/kernel/types.hpp"
-#include "fft/local/engine.hpp"
+#include "fft/local/local_kernel.hpp"
 #include "fft/local/parallel.hpp"
 #include "fft/split/dif.hpp"
 
 namespace papfft::fft {
 
-/// Complex transforms of one length on this process's OpenMP threads, by our own kernels or FFTW (engine.hpp). Unscaled in
+/// Complex transforms of one length on this process's OpenMP threads, by our own kernels or FFTW (local_kernel.hpp). Unscaled in
 /// both directions.
 ///
 /// Short vectors of a batch are shared among the threads. A long one is cut into parts for them: tiles of the own kernels, or
-/// pieces made by Split. Whether and how a vector is cut depends on its length and engine alone, and every part is one
+/// pieces made by Split. Whether and how a vector is cut depends on its length and kernel alone, and every part is one
 /// thread's: with Rigor::estimate the numbers depend on length, direction, T and the processor type only, not on the number
 /// of threads, the batch, the buffers' alignment, or timing. Rigor says which others give this up.
 ///
@@ -30,12 +30,12 @@ class LocalFft {
 
   /// @throws std::invalid_argument  length is 0, or too long for FFTW
   LocalFft(std::size_t length, Direction direction, Rigor rigor = Rigor::estimate);
-  /// By a given engine; `rigor` is then for FFTW's plans alone.
-  /// @throws std::invalid_argument  also: the engine cannot do this length
-  LocalFft(std::size_t length, Direction direction, Engine engine, Rigor rigor);
+  /// By a given kernel; `rigor` is then for FFTW's plans alone.
+  /// @throws std::invalid_argument  also: the kernel cannot do this length
+  LocalFft(std::size_t length, Direction direction, LocalKernel kernel, Rigor rigor);
 
   [[nodiscard]] std::size_t length() const noexcept { return length_; }
-  [[nodiscard]] Engine engine() const noexcept { return engine_; }
+  [[nodiscard]] LocalKernel kernel() const noexcept { return kernel_; }
   /// How many parts of one vector threads can work on at a time.
   [[nodiscard]] std::size_t pieces() const noexcept { return pieces_; }
   /// How often progress is reported per vector.
@@ -55,7 +55,7 @@ class LocalFft {
 
   std::size_t length_;
   Direction direction_;
-  Engine engine_;
+  LocalKernel kernel_;
   std::size_t pieces_ = 1;
   std::shared_ptr<const PowerOfTwoFft<T>> own_;
   std::optional<Split<T>> split_;

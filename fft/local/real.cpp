@@ -97,10 +97,10 @@ RealFft<T>::RealFft(std::size_t length, Rigor rigor)
       inverse_(length, Direction::inverse, rigor) {}
 
 template <typename T>
-RealFft<T>::RealFft(std::size_t length, Engine engine, Rigor rigor)
+RealFft<T>::RealFft(std::size_t length, LocalKernel kernel, Rigor rigor)
     : length_(length),
-      forward_(length, Direction::forward, engine, rigor),
-      inverse_(length, Direction::inverse, engine, rigor) {}
+      forward_(length, Direction::forward, kernel, rigor),
+      inverse_(length, Direction::inverse, kernel, rigor) {}
 
 template <typename T>
 void RealFft<T>::forward(const T* in, Complex* out, std::size_t batch, const Progress& progress) {

@@ -54,14 +54,14 @@ class RealFft {
 
   /// @throws std::invalid_argument  length is 0, or too long for FFTW
   explicit RealFft(std::size_t length, Rigor rigor = Rigor::estimate);
-  /// By a given engine; `rigor` is then for FFTW's plans alone.
-  /// @throws std::invalid_argument  also: the engine cannot do this length
-  RealFft(std::size_t length, Engine engine, Rigor rigor);
+  /// By a given kernel; `rigor` is then for FFTW's plans alone.
+  /// @throws std::invalid_argument  also: the kernel cannot do this length
+  RealFft(std::size_t length, LocalKernel kernel, Rigor rigor);
 
   [[nodiscard]] std::size_t length() const noexcept { return length_; }
   [[nodiscard]] std::size_t bins() const noexcept { return length_ / 2 + 1; }
   /// Of the forward transforms.
-  [[nodiscard]] Engine engine() const noexcept { return forward_.engine(); }
+  [[nodiscard]] LocalKernel kernel() const noexcept { return forward_.kernel(); }
 
   /// @param in       Shape: batch x n
   /// @param out      Shape: batch x (n/2+1): X[0..n/2]. Disjoint from in.

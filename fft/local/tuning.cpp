@@ -64,9 +64,9 @@ std::filesystem::path cache_folder() {
   return {};
 }
 
-std::optional<Engine> parse_engine(const std::string& name) {
-  for (const Engine engine : {Engine::fftw, Engine::pieces, Engine::own}) {
-    if (name == to_string(engine)) return engine;
+std::optional<LocalKernel> parse_kernel(const std::string& name) {
+  for (const LocalKernel kernel : {LocalKernel::fftw, LocalKernel::pieces, LocalKernel::own}) {
+    if (name == to_string(kernel)) return kernel;
   }
   return std::nullopt;
 }
@@ -149,13 +149,13 @@ std::optional<Tuning> Tuning::parse(std::string text) {
       continue;
     }
     std::string kind;
-    std::string engine;
+    std::string kernel;
     std::size_t length = 0;
-    words >> kind >> length >> engine;
+    words >> kind >> length >> kernel;
     const auto parsed_kind = parse_kind(kind);
-    const auto parsed_engine = parse_engine(engine);
-    if (first != "engine" || !words || !parsed_kind || !parsed_engine) return std::nullopt;
-    tuning.set({precision, *parsed_kind, length}, *parsed_engine);
+    const auto parsed_kernel = parse_kernel(kernel);
+    if (first != "kernel" || !words || !parsed_kind || !parsed_kernel) return std::nullopt;
+    tuning.set({precision, *parsed_kind, length}, *parsed_kernel);
   }
   try {
     if (wisdom.contains("float")) import_wisdom<float>(wisdom["float"]);
@@ -169,9 +169,9 @@ std::optional<Tuning> Tuning::parse(std::string text) {
 std::string Tuning::text() const {
   std::ostringstream out;
   out << kMagic << '\n' << subject() << '\n';
-  for (const auto& [key, engine] : engines_) {
-    out << "engine " << key.precision << ' ' << to_string(key.kind) << ' ' << key.length << ' '
-        << to_string(engine) << '\n';
+  for (const auto& [key, kernel] : kernels_) {
+    out << "kernel " << key.precision << ' ' << to_string(key.kind) << ' ' << key.length << ' '
+        << to_string(kernel) << '\n';
   }
   write_wisdom(out, "float", export_wisdom<float>());
   write_wisdom(out, "double", export_wisdom<double>());
@@ -210,9 +210,9 @@ void Tuning::write(const std::filesystem::path& path) const {
   }
 }
 
-std::optional<Engine> Tuning::find(const Key& key) const {
-  const auto entry = engines_.find(key);
-  return entry == engines_.end() ? std::nullopt : std::optional(entry->second);
+std::optional<LocalKernel> Tuning::find(const Key& key) const {
+  const auto entry = kernels_.find(key);
+  return entry == kernels_.end() ? std::nullopt : std::optional(entry->second);
 }
 
 }  // namespace papfft::fft

@@ -9,11 +9,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "fft/local/engine.hpp"
+#include "fft/local/local_kernel.hpp"
 
 namespace papfft::fft {
 
-/// What was found to be fastest on this processor: an engine per transform, and what FFTW learnt (its wisdom).
+/// What was found to be fastest on this processor: a kernel per transform, and what FFTW learnt (its wisdom).
 ///
 /// Kept in a text file per user, processor model and version of papfft. A file that is damaged, or that another processor or
 /// version wrote, counts as none.
@@ -53,14 +53,14 @@ class Tuning {
   /// made. @throws std::runtime_error  it cannot be written, and why
   void write(const std::filesystem::path& path) const;
 
-  [[nodiscard]] std::optional<Engine> find(const Key& key) const;
-  void set(const Key& key, Engine engine) { engines_[key] = engine; }
-  [[nodiscard]] std::size_t size() const noexcept { return engines_.size(); }
+  [[nodiscard]] std::optional<LocalKernel> find(const Key& key) const;
+  void set(const Key& key, LocalKernel kernel) { kernels_[key] = kernel; }
+  [[nodiscard]] std::size_t size() const noexcept { return kernels_.size(); }
 
  private:
   static Tuning& user();
 
-  std::map<Key, Engine> engines_;
+  std::map<Key, LocalKernel> kernels_;
 };
 
 }  // namespace papfft::fft

@@ -19,18 +19,19 @@ PlanKind real_kind(Direction direction) {
   return direction == Direction::forward ? PlanKind::real_forward : PlanKind::real_inverse;
 }
 
-void refuse_pieces(Engine engine) {
-  if (engine == Engine::pieces)
+void refuse_pieces(LocalKernel kernel) {
+  if (kernel == LocalKernel::pieces)
     throw std::invalid_argument("a single thread's vectors are not cut into pieces");
 }
 
 }  // namespace
 
 template <typename T>
-ComplexVectorFft<T>::ComplexVectorFft(std::size_t length, Direction direction, Engine engine, Rigor rigor)
+ComplexVectorFft<T>::ComplexVectorFft(std::size_t length, Direction direction, LocalKernel kernel,
+                                      Rigor rigor)
     : length_(length), direction_(direction) {
-  refuse_pieces(engine);
-  if (engine == Engine::own) {
+  refuse_pieces(kernel);
+  if (kernel == LocalKernel::own) {
     own_ = PowerOfTwoFft<T>::get(length);
   } else {
     plan_ = FftwPlan<T>::get(complex_kind(direction), length, rigor);
@@ -40,8 +41,9 @@ ComplexVectorFft<T>::ComplexVectorFft(std::size_t length, Direction direction, E
 template <typename T>
 ComplexVectorFft<T>::ComplexVectorFft(std::size_t length, Direction direction, Rigor rigor)
     : ComplexVectorFft(length, direction,
-                       choose_engine<T>(complex_kind(direction), length, rigor) == Engine::own ? Engine::own
-                                                                                               : Engine::fftw,
+                       choose_kernel<T>(complex_kind(direction), length, rigor) == LocalKernel::own
+                           ? LocalKernel::own
+                           : LocalKernel::fftw,
                        rigor) {}
 
 template <typename T>
@@ -62,10 +64,10 @@ void ComplexVectorFft<T>::execute(const Complex* in, Complex* out, Complex* work
 }
 
 template <typename T>
-RealVectorFft<T>::RealVectorFft(std::size_t length, Direction direction, Engine engine, Rigor rigor)
+RealVectorFft<T>::RealVectorFft(std::size_t length, Direction direction, LocalKernel kernel, Rigor rigor)
     : length_(length) {
-  refuse_pieces(engine);
-  if (engine == Engine::own) {
+  refuse_pieces(kernel);
+  if (kernel == LocalKernel::own) {
     own_.emplace(length);
   } else {
     plan_ = FftwPlan<T>::get(real_kind(direction), length, rigor);
@@ -74,7 +76,7 @@ RealVectorFft<T>::RealVectorFft(std::size_t length, Direction direction, Engine 
 
 template <typename T>
 RealVectorFft<T>::RealVectorFft(std::size_t length, Direction direction, Rigor rigor)
-    : RealVectorFft(length, direction, choose_engine<T>(real_kind(direction), length, rigor), rigor) {}
+    : RealVectorFft(length, direction, choose_kernel<T>(real_kind(direction), length, rigor), rigor) {}
 
 template <typename T>
 std::size_t RealVectorFft<T>::work_size() const noexcept {

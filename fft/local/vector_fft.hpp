@@ -8,7 +8,7 @@
 #include "fft/kernel/fftw_plan.hpp"
 #include "fft/kernel/power_of_two.hpp"
 #include "fft/kernel/types.hpp"
-#include "fft/local/engine.hpp"
+#include "fft/local/local_kernel.hpp"
 
 namespace papfft::fft {
 
@@ -20,10 +20,10 @@ class ComplexVectorFft {
  public:
   using Complex = std::complex<T>;
 
-  /// @param engine  own or fftw; `rigor` is for FFTW's plan
-  /// @throws std::invalid_argument  the engine cannot do this length
-  ComplexVectorFft(std::size_t length, Direction direction, Engine engine, Rigor rigor);
-  /// The chosen engine (choose_engine), but never in pieces.
+  /// @param kernel  own or fftw; `rigor` is for FFTW's plan
+  /// @throws std::invalid_argument  the kernel cannot do this length
+  ComplexVectorFft(std::size_t length, Direction direction, LocalKernel kernel, Rigor rigor);
+  /// The chosen kernel (choose_kernel), but never in pieces.
   ComplexVectorFft(std::size_t length, Direction direction, Rigor rigor);
 
   /// In elements.
@@ -44,10 +44,10 @@ class RealVectorFft {
  public:
   using Complex = std::complex<T>;
 
-  RealVectorFft(std::size_t length, Direction direction, Engine engine, Rigor rigor);
+  RealVectorFft(std::size_t length, Direction direction, LocalKernel kernel, Rigor rigor);
   RealVectorFft(std::size_t length, Direction direction, Rigor rigor);
 
-  [[nodiscard]] Engine engine() const noexcept { return own_ ? Engine::own : Engine::fftw; }
+  [[nodiscard]] LocalKernel kernel() const noexcept { return own_ ? LocalKernel::own : LocalKernel::fftw; }
   [[nodiscard]] std::size_t work_size() const noexcept;
   /// For Direction::forward: n samples -> n/2+1 bins. Disjoint.
   void forward(const T* in, Complex* out, Complex* work) const noexcept;

@@ -89,7 +89,8 @@ class BenchTest(ProgramTest):
         self.papfft("bench", "fft", "--vectors", 4, "--length", 4096, "--gathers", "mpi,ls,bsls", "--block", 2,
                     "--json", path, ranks=2)
         rows = json.loads(path.read_text())["rows"]
-        self.assertIn(rows[0]["engine"], ("own", "fftw", "pieces"))
+        self.assertEqual(rows[0]["engine"], "alone")
+        self.assertIn(rows[0]["kernel"], ("own", "fftw", "pieces"))
         self.assertEqual([row["engine"] for row in rows[1:]], ["dif", "dif", "dif"])
         for row in rows:
             self.assertLess(row["error_l2"], 1e-6)
@@ -113,10 +114,11 @@ class BenchTest(ProgramTest):
     def test_engines_are_timed_on_the_same_input(self):
         path = self.path("fft.json")
         for real in ((), ("--real",)):
-            self.papfft("bench", "fft", "--vectors", 6, "--length", 4096, "--engines", "dif,stream,farm,mpi-sequential,mpi-fftw,fftw",
+            self.papfft("bench", "fft", "--vectors", 6, "--length", 4096, "--engines", "dif,stream,farm,mpi-sequential,mpi-fftw,alone",
                         "--delay", "uniform:1ms", "--block", 3, "--json", path, *real, ranks=2)
             rows = json.loads(path.read_text())["rows"]
-            self.assertIn(rows[0]["engine"], ("own", "fftw", "pieces"))
+            self.assertEqual(rows[0]["engine"], "alone")
+            self.assertIn(rows[0]["kernel"], ("own", "fftw", "pieces"))
             self.assertEqual([row["engine"] for row in rows[1:]], ["dif", "stream", "farm", "mpi-sequential", "mpi-fftw"])
             for row in rows:
                 self.assertLess(row["error_l2"], 1e-6)
@@ -194,39 +196,39 @@ class BenchTest(ProgramTest):
 
 
 class LocalTest(ProgramTest):
-    """bench local and tune: engines of the local transforms."""
+    """bench local and tune: kernels of the local transforms."""
 
     def setUp(self):
         super().setUp()
         self.tuned = self.path("cache") / "papfft"
         self.environment = {"XDG_CACHE_HOME": str(self.path("cache")), "PAPFFT_TUNING": ""}
 
-    def test_bench_has_a_row_for_each_engine_size_precision_domain_and_thread_number(self):
+    def test_bench_has_a_row_for_each_kernel_size_precision_domain_and_thread_number(self):
         json_path, csv_path = self.path("local.json"), self.path("local.csv")
         text = self.papfft("bench", "local", "--sizes", "2^6,256..512", "--threads", "1,2", "--repetitions", 2, "--json", json_path,
                            "--csv", csv_path, environment=self.environment).stdout.decode()
         rows = json.loads(json_path.read_text())["rows"]
         self.assertEqual({row["n"] for row in rows}, {64, 256, 512})
-        for n, domain, engines in ((64, "complex", {"own", "fftw"}), (64, "real", {"fftw"}), (512, "real", {"own", "fftw"})):
+        for n, domain, kernels in ((64, "complex", {"own", "fftw"}), (64, "real", {"fftw"}), (512, "real", {"own", "fftw"})):
             for precision in ("float", "double"):
                 for threads in (1, 2):
-                    found = {row["engine"] for row in rows if (row["n"], row["domain"], row["precision"], row["threads"]) ==
+                    found = {row["kernel"] for row in rows if (row["n"], row["domain"], row["precision"], row["threads"]) ==
                              (n, domain, precision, threads)}
-                    self.assertEqual(found, engines if threads == 1 else engines - {"fftw"})
+                    self.assertEqual(found, kernels if threads == 1 else kernels - {"fftw"})
         for row in rows:
             self.assertLessEqual(row["time_us"]["min"], row["time_us"]["median"])
             self.assertAlmostEqual(row["mflops"] * row["time_us"]["median"], 5 * row["n"] * (row["n"].bit_length() - 1), delta=1e-3)
         self.assertRegex(text, r"(?m)^geometric mean.* own")
         with csv_path.open() as file:
-            self.assertEqual([(row["engine"], int(row["n"])) for row in csv.DictReader(file)],
-                             [(row["engine"], row["n"]) for row in rows])
+            self.assertEqual([(row["kernel"], int(row["n"])) for row in csv.DictReader(file)],
+                             [(row["kernel"], row["n"]) for row in rows])
 
     def test_tune_fills_the_users_file_and_jobs_use_it(self):
         options = ("tune", "--sizes", "256,1000", "--precision", "double", "--effort", 0.001)
         text = self.papfft(*options, environment=self.environment).stdout.decode()
         (file,) = self.tuned.iterdir()
         self.assertEqual(len([line for line in text.splitlines() if line.split()[:1] in (["256"], ["1000"])]), 8)
-        choice = "engine double complex-forward 256"
+        choice = "kernel double complex-forward 256"
         (line,) = [line for line in file.read_text().splitlines() if line.startswith(choice)]
         self.assertIn(line.split()[-1], ("own", "fftw"))
         self.assertIn(file.name, self.papfft("info", environment=self.environment).stdout.decode())

@@ -118,7 +118,7 @@ class BadUsageTest(FaultsCase):
 
     def test_unknown_names_list_the_known(self):
         for option, known in (("--scatter", ("bnom", "lin")), ("--gather", ("bnom", "lin", "ls")), ("--bcast", ("bnom",)),
-                              ("--reduce", ("bnom",)), ("--engine", ("dif", "fftw")), ("--precision", ("float", "double")),
+                              ("--reduce", ("bnom",)), ("--engine", ("dif", "alone")), ("--precision", ("float", "double")),
                               ("--wait", ("spin", "yield", "nap", "auto")), ("--progress", ("auto", "always", "never")),
                               ("--format", ("cf32_le",))):
             self.transform_refused(USAGE, known, "x.npy", option, "nonsense")

@@ -119,19 +119,19 @@ class StopOnOpenPipeTest(StopCase):
         self.check_batch(2, signal.SIGTERM, expected_code=1)
 
     def test_alone(self):
-        for number, engine in ((signal.SIGUSR1, "fftw"), (signal.SIGINT, "fftw"), (signal.SIGTERM, "dif")):
+        for number, engine in ((signal.SIGUSR1, "alone"), (signal.SIGINT, "alone"), (signal.SIGTERM, "dif")):
             with self.subTest(engine=engine, signal=number):
                 self.check_batch(None, number, "--engine", engine)
 
     def test_every_engine_under_mpirun(self):
-        for ranks, options in ((2, ("--engine", "stream")), (4, ("--engine", "farm")), (2, ("--engine", "fftw")),
+        for ranks, options in ((2, ("--engine", "stream")), (4, ("--engine", "farm")), (2, ("--engine", "alone")),
                                (4, ("--engine", "dif")), (2, ("--gather", "bsls")), (2, ("--gather", "mpi", "--scatter", "mpi"))):
             with self.subTest(ranks=ranks, options=options):
                 self.check_batch(ranks, signal.SIGUSR1, *options)
 
     def test_a_signal_to_another_rank_alone(self):
         for number, engine in ((signal.SIGUSR1, "stream"), (signal.SIGTERM, "farm"), (signal.SIGINT, "dif"),
-                               (signal.SIGUSR1, "fftw")):
+                               (signal.SIGUSR1, "alone")):
             with self.subTest(engine=engine, signal=number):
                 self.check_batch(3, number, "--engine", engine, whom=2)
 

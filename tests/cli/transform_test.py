@@ -145,7 +145,7 @@ class TransformAgreesWithNumpyTest(ProgramTest):
 
     def test_every_engine_on_a_batch(self):
         """Also of lengths that the ranks do not divide, real and complex, and back."""
-        cases = {(480, "stream"): "rzih", (480, "farm"): "rz", (77, "farm"): "ih", (77, "fftw"): "rz", (480, "dif"): "z"}
+        cases = {(480, "stream"): "rzih", (480, "farm"): "rz", (77, "farm"): "ih", (77, "alone"): "rz", (480, "dif"): "z"}
         for (length, engine), what in cases.items():
             x, z = noise(5, length), complex_noise(5, length)
             kinds = {"r": (x, (), np.fft.rfft(x)), "z": (z, (), np.fft.fft(z)), "i": (z, ("--inverse",), np.fft.ifft(z)),
@@ -164,12 +164,12 @@ class TransformAgreesWithNumpyTest(ProgramTest):
     def test_others_wait_while_the_root_works_alone(self):
         z = complex_noise(30, 64)
         file = self.save("z.npy", z.ravel())
-        self.check(self.output("transform", file, "--batch", "--length", 64, "--engine", "fftw", "--delay", "flat:100ms",
+        self.check(self.output("transform", file, "--batch", "--length", 64, "--engine", "alone", "--delay", "flat:100ms",
                                "--stuck-after", 1, ranks=2), np.fft.fft(z))
 
     def test_engine_is_reported_with_its_reason(self):
         self.save("z.npy", complex_noise(8 * 480))
-        for length, more, engine, why in ((48, (), "fftw", "several vectors; model:"),
+        for length, more, engine, why in ((48, (), "alone", "several vectors; model:"),
                                           (480, ("--gather", "bsls"), "dif", "one call after another"),
                                           (480, ("--gather", "credit"), "stream", "named algorithms"),
                                           (80, ("--gather", "credit"), "farm", "do not divide"),
@@ -192,7 +192,7 @@ class TransformAgreesWithNumpyTest(ProgramTest):
 
     def test_engines_agree(self):
         x = noise(3600)
-        shared, alone = (self.output("transform", self.save("x.npy", x), "--engine", e, ranks=3) for e in ("dif", "fftw"))
+        shared, alone = (self.output("transform", self.save("x.npy", x), "--engine", e, ranks=3) for e in ("dif", "alone"))
         self.check(shared, alone)
         self.check(alone, np.fft.rfft(x))
 

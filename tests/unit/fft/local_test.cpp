@@ -13,7 +13,7 @@
 #include <string>
 #include <tuple>
 
-#include "fft/local/engine.hpp"
+#include "fft/local/local_kernel.hpp"
 #include "fft/local/real.hpp"
 #include "tests/support/naive_dft.hpp"
 
@@ -105,42 +105,42 @@ TYPED_TEST(LocalFftTest, EnginesAgree) {
       const auto samples = random_samples<Complex>(length, 7);
       std::copy(samples.begin(), samples.end(), x.begin());
       FftwPlan<TypeParam>::get(kind, length, Rigor::estimate)->execute(x.data(), expected.data());
-      for (const Engine engine : possible_engines(kind, length)) {
-        LocalFft<TypeParam> local(length, direction, engine, Rigor::estimate);
-        EXPECT_EQ(local.engine(), engine);
-        EXPECT_EQ(local.pieces() > 1, engine != Engine::fftw && length >= kLong);
+      for (const LocalKernel kernel : possible_kernels(kind, length)) {
+        LocalFft<TypeParam> local(length, direction, kernel, Rigor::estimate);
+        EXPECT_EQ(local.kernel(), kernel);
+        EXPECT_EQ(local.pieces() > 1, kernel != LocalKernel::fftw && length >= kLong);
         std::vector<Complex> out(length);
         local.execute(x.data(), out.data());
         EXPECT_LT(relative_l2_error(out, expected), error_gate<TypeParam>())
-            << length << ' ' << to_string(engine);
+            << length << ' ' << to_string(kernel);
       }
     }
   }
 }
 
 TYPED_TEST(LocalFftTest, EnginesRefuseWhatTheyCannotDo) {
-  const auto make = [](std::size_t length, Engine engine) {
-    return LocalFft<TypeParam>(length, Direction::forward, engine, Rigor::estimate);
+  const auto make = [](std::size_t length, LocalKernel kernel) {
+    return LocalFft<TypeParam>(length, Direction::forward, kernel, Rigor::estimate);
   };
-  EXPECT_EQ(possible_engines(PlanKind::complex_forward, 17), std::vector{Engine::fftw});
-  EXPECT_THROW(make(17, Engine::own), std::invalid_argument);
-  EXPECT_THROW(make(8, Engine::own), std::invalid_argument);
-  EXPECT_THROW(make(1024, Engine::pieces), std::invalid_argument);
-  EXPECT_EQ(possible_engines(PlanKind::real_forward, 64), std::vector{Engine::fftw});
-  EXPECT_THROW(RealFft<TypeParam>(64, Engine::own, Rigor::estimate), std::invalid_argument);
-  EXPECT_THROW(RealFft<TypeParam>(1024, Engine::pieces, Rigor::estimate), std::invalid_argument);
+  EXPECT_EQ(possible_kernels(PlanKind::complex_forward, 17), std::vector{LocalKernel::fftw});
+  EXPECT_THROW(make(17, LocalKernel::own), std::invalid_argument);
+  EXPECT_THROW(make(8, LocalKernel::own), std::invalid_argument);
+  EXPECT_THROW(make(1024, LocalKernel::pieces), std::invalid_argument);
+  EXPECT_EQ(possible_kernels(PlanKind::real_forward, 64), std::vector{LocalKernel::fftw});
+  EXPECT_THROW(RealFft<TypeParam>(64, LocalKernel::own, Rigor::estimate), std::invalid_argument);
+  EXPECT_THROW(RealFft<TypeParam>(1024, LocalKernel::pieces, Rigor::estimate), std::invalid_argument);
 }
 
-// Rigor::measure may choose any engine, but once: the same in one process, so that its numbers are the same, too.
+// Rigor::measure may choose any kernel, but once: the same in one process, so that its numbers are the same, too.
 TYPED_TEST(LocalFftTest, MeasuringChoosesOneOfThePossibleEnginesAndSticksToIt) {
   for (const PlanKind kind : {PlanKind::complex_inverse, PlanKind::real_forward}) {
-    const auto engines = possible_engines(kind, 256);
-    const Engine engine = choose_engine<TypeParam>(kind, 256, Rigor::measure);
-    EXPECT_NE(std::find(engines.begin(), engines.end(), engine), engines.end());
-    EXPECT_EQ(choose_engine<TypeParam>(kind, 256, Rigor::measure), engine);
-    const auto times = time_engines<TypeParam>(kind, 256, 1e-3);
-    ASSERT_EQ(times.size(), engines.size());
-    for (const EngineTime& time : times) {
+    const auto kernels = possible_kernels(kind, 256);
+    const LocalKernel kernel = choose_kernel<TypeParam>(kind, 256, Rigor::measure);
+    EXPECT_NE(std::find(kernels.begin(), kernels.end(), kernel), kernels.end());
+    EXPECT_EQ(choose_kernel<TypeParam>(kind, 256, Rigor::measure), kernel);
+    const auto times = time_kernels<TypeParam>(kind, 256, 1e-3);
+    ASSERT_EQ(times.size(), kernels.size());
+    for (const KernelTime& time : times) {
       EXPECT_GT(time.seconds, 0);
       EXPECT_LE(
           std::min_element(times.begin(), times.end(), [](auto& a, auto& b) { return a.seconds < b.seconds; })
@@ -148,22 +148,23 @@ TYPED_TEST(LocalFftTest, MeasuringChoosesOneOfThePossibleEnginesAndSticksToIt) {
           time.seconds);
     }
   }
-  EXPECT_EQ(fastest({{Engine::fftw, 2.0}, {Engine::own, 1.0}, {Engine::pieces, 3.0}}), Engine::own);
+  EXPECT_EQ(fastest({{LocalKernel::fftw, 2.0}, {LocalKernel::own, 1.0}, {LocalKernel::pieces, 3.0}}),
+            LocalKernel::own);
 }
 
 TYPED_TEST(LocalFftTest, ProgressCountsEveryPieceOnceUpToOne) {
   using Complex = std::complex<TypeParam>;
-  for (const auto& [length, engine, batch, calls] :
-       {std::tuple(std::size_t{16}, Engine::fftw, std::size_t{10}, std::size_t{10}),
-        std::tuple(std::size_t{16}, Engine::own, std::size_t{10}, std::size_t{10}),
-        std::tuple(kLong, Engine::pieces, std::size_t{2}, std::size_t{2} * 8 * 3),
-        std::tuple(4 * kLong, Engine::own, std::size_t{2}, std::size_t{2} * 16 * 2)}) {
-    SCOPED_TRACE(testing::Message() << "N=" << length << " by " << to_string(engine));
+  for (const auto& [length, kernel, batch, calls] :
+       {std::tuple(std::size_t{16}, LocalKernel::fftw, std::size_t{10}, std::size_t{10}),
+        std::tuple(std::size_t{16}, LocalKernel::own, std::size_t{10}, std::size_t{10}),
+        std::tuple(kLong, LocalKernel::pieces, std::size_t{2}, std::size_t{2} * 8 * 3),
+        std::tuple(4 * kLong, LocalKernel::own, std::size_t{2}, std::size_t{2} * 16 * 2)}) {
+    SCOPED_TRACE(testing::Message() << "N=" << length << " by " << to_string(kernel));
     omp_set_num_threads(3);
     std::vector<Complex> x(length * batch);
     std::vector<double> fractions;
     std::mutex mutex;
-    LocalFft<TypeParam> local(length, Direction::forward, engine, Rigor::estimate);
+    LocalFft<TypeParam> local(length, Direction::forward, kernel, Rigor::estimate);
     local.execute(x.data(), x.data(), batch, [&](double fraction) {
       const std::lock_guard lock(mutex);
       fractions.push_back(fraction);

@@ -55,8 +55,8 @@ const Tuning::Key kReal = Tuning::key<double>(PlanKind::real_forward, 4096);
 class TuningTest : public testing::Test {
  protected:
   void SetUp() override {
-    tuning_.set(kComplex, Engine::pieces);
-    tuning_.set(kReal, Engine::fftw);
+    tuning_.set(kComplex, LocalKernel::pieces);
+    tuning_.set(kReal, LocalKernel::fftw);
     (void)FftwPlan<double>::get(PlanKind::complex_forward, 96, Rigor::measure);  // some wisdom
   }
   test::ScratchFolder folder_;
@@ -67,13 +67,13 @@ class TuningTest : public testing::Test {
 TEST_F(TuningTest, GoesToOtherProcessesAsText) {
   const auto there = Tuning::parse(tuning_.text());
   ASSERT_TRUE(there);
-  EXPECT_EQ(there->find(kComplex), Engine::pieces);
+  EXPECT_EQ(there->find(kComplex), LocalKernel::pieces);
   std::string damaged = tuning_.text();
   damaged[damaged.size() / 2] ^= 1;
   EXPECT_FALSE(Tuning::parse(damaged));
   const Tuning before = Tuning::of_user();
   Tuning::use_as_users(*there);
-  EXPECT_EQ(Tuning::of_user().find(kReal), Engine::fftw);
+  EXPECT_EQ(Tuning::of_user().find(kReal), LocalKernel::fftw);
   Tuning::use_as_users(before);
 }
 
@@ -82,14 +82,14 @@ TEST_F(TuningTest, ComesBackFromItsFile) {
   const auto back = Tuning::read(path_);
   ASSERT_TRUE(back);
   EXPECT_EQ(back->size(), 2U);
-  EXPECT_EQ(back->find(kComplex), Engine::pieces);
-  EXPECT_EQ(back->find(kReal), Engine::fftw);
+  EXPECT_EQ(back->find(kComplex), LocalKernel::pieces);
+  EXPECT_EQ(back->find(kReal), LocalKernel::fftw);
   EXPECT_EQ(back->find(Tuning::key<double>(PlanKind::complex_inverse, 1 << 16U)), std::nullopt);
   EXPECT_NE(contents(path_).find("(fftw-"), std::string::npos);
   // Written anew: one file, and nothing else in the folder.
-  tuning_.set(kReal, Engine::own);
+  tuning_.set(kReal, LocalKernel::own);
   tuning_.write(path_);
-  EXPECT_EQ(Tuning::read(path_)->find(kReal), Engine::own);
+  EXPECT_EQ(Tuning::read(path_)->find(kReal), LocalKernel::own);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path_.parent_path()), {}), 1);
 }
 
@@ -149,14 +149,14 @@ TEST_F(TuningTest, StandsInTheUsersCache) {
 }
 
 TEST_F(TuningTest, DecidesWhatCanBeDoneAndLeavesTheRestToTheRule) {
-  EXPECT_EQ(tuned_engine<float>(tuning_, kComplex.kind, kComplex.length), Engine::pieces);
-  EXPECT_EQ(tuned_engine<double>(tuning_, kReal.kind, kReal.length), Engine::fftw);
-  const auto rule = default_engine(PlanKind::complex_forward, 1024);
-  EXPECT_EQ(tuned_engine<double>(tuning_, PlanKind::complex_forward, 1024), rule);
-  tuning_.set(Tuning::key<double>(PlanKind::complex_forward, 1024), Engine::pieces);  // there are none
-  EXPECT_EQ(tuned_engine<double>(tuning_, PlanKind::complex_forward, 1024), rule);
-  tuning_.set(Tuning::key<double>(PlanKind::complex_forward, 1000), Engine::own);
-  EXPECT_EQ(tuned_engine<double>(tuning_, PlanKind::complex_forward, 1000), Engine::fftw);
+  EXPECT_EQ(tuned_kernel<float>(tuning_, kComplex.kind, kComplex.length), LocalKernel::pieces);
+  EXPECT_EQ(tuned_kernel<double>(tuning_, kReal.kind, kReal.length), LocalKernel::fftw);
+  const auto rule = default_kernel(PlanKind::complex_forward, 1024);
+  EXPECT_EQ(tuned_kernel<double>(tuning_, PlanKind::complex_forward, 1024), rule);
+  tuning_.set(Tuning::key<double>(PlanKind::complex_forward, 1024), LocalKernel::pieces);  // there are none
+  EXPECT_EQ(tuned_kernel<double>(tuning_, PlanKind::complex_forward, 1024), rule);
+  tuning_.set(Tuning::key<double>(PlanKind::complex_forward, 1000), LocalKernel::own);
+  EXPECT_EQ(tuned_kernel<double>(tuning_, PlanKind::complex_forward, 1000), LocalKernel::fftw);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fft/local/engine.hpp"
+#include "fft/local/local_kernel.hpp"
 
 #include <omp.h>
 
@@ -42,13 +42,13 @@ std::size_t shortest_for_own(InstructionSet set) {
 
 }  // namespace
 
-std::string_view to_string(Engine engine) noexcept {
-  switch (engine) {
-    case Engine::fftw:
+std::string_view to_string(LocalKernel kernel) noexcept {
+  switch (kernel) {
+    case LocalKernel::fftw:
       return "fftw";
-    case Engine::pieces:
+    case LocalKernel::pieces:
       return "pieces";
-    case Engine::own:
+    case LocalKernel::own:
       break;
   }
   return "own";
@@ -75,42 +75,43 @@ std::size_t pieces_of(std::size_t length) noexcept {
   return length >= kLong && length % 8 == 0 ? 8 : 1;
 }
 
-std::vector<Engine> possible_engines(PlanKind kind, std::size_t length) {
-  std::vector<Engine> engines = {Engine::fftw};
-  if (!is_real(kind) && pieces_of(length) > 1) engines.push_back(Engine::pieces);
-  if (own_supports(kind, length)) engines.push_back(Engine::own);
-  return engines;
+std::vector<LocalKernel> possible_kernels(PlanKind kind, std::size_t length) {
+  std::vector<LocalKernel> kernels = {LocalKernel::fftw};
+  if (!is_real(kind) && pieces_of(length) > 1) kernels.push_back(LocalKernel::pieces);
+  if (own_supports(kind, length)) kernels.push_back(LocalKernel::own);
+  return kernels;
 }
 
-Engine default_engine(PlanKind kind, std::size_t length) {
-  if (own_supports(kind, length) && length >= shortest_for_own(instruction_sets().back())) return Engine::own;
-  return is_real(kind) || pieces_of(length) == 1 ? Engine::fftw : Engine::pieces;
+LocalKernel default_kernel(PlanKind kind, std::size_t length) {
+  if (own_supports(kind, length) && length >= shortest_for_own(instruction_sets().back()))
+    return LocalKernel::own;
+  return is_real(kind) || pieces_of(length) == 1 ? LocalKernel::fftw : LocalKernel::pieces;
 }
 
 template <typename T>
-Engine tuned_engine(const Tuning& tuning, PlanKind kind, std::size_t length) {
-  const auto engines = possible_engines(kind, length);
+LocalKernel tuned_kernel(const Tuning& tuning, PlanKind kind, std::size_t length) {
+  const auto kernels = possible_kernels(kind, length);
   const auto remembered = tuning.find(Tuning::key<T>(kind, length));
-  const bool possible = remembered && std::find(engines.begin(), engines.end(), *remembered) != engines.end();
-  return possible ? *remembered : default_engine(kind, length);
+  const bool possible = remembered && std::find(kernels.begin(), kernels.end(), *remembered) != kernels.end();
+  return possible ? *remembered : default_kernel(kind, length);
 }
 
 template <typename T>
-Engine choose_engine(PlanKind kind, std::size_t length, Rigor rigor) {
-  if (rigor == Rigor::estimate) return default_engine(kind, length);
-  if (rigor == Rigor::tuned) return tuned_engine<T>(Tuning::of_user(), kind, length);
+LocalKernel choose_kernel(PlanKind kind, std::size_t length, Rigor rigor) {
+  if (rigor == Rigor::estimate) return default_kernel(kind, length);
+  if (rigor == Rigor::tuned) return tuned_kernel<T>(Tuning::of_user(), kind, length);
   static std::mutex mutex;
-  static std::map<std::pair<PlanKind, std::size_t>, Engine> measured;
+  static std::map<std::pair<PlanKind, std::size_t>, LocalKernel> measured;
   const std::lock_guard lock(mutex);
-  const auto [entry, is_new] = measured.try_emplace({kind, length}, Engine::fftw);
-  if (is_new && possible_engines(kind, length).size() > 1) {
-    entry->second = fastest(time_engines<T>(kind, length, 0.02));
+  const auto [entry, is_new] = measured.try_emplace({kind, length}, LocalKernel::fftw);
+  if (is_new && possible_kernels(kind, length).size() > 1) {
+    entry->second = fastest(time_kernels<T>(kind, length, 0.02));
   }
   return entry->second;
 }
 
 template <typename T>
-std::function<void()> repeatable_transform(Engine engine, PlanKind kind, std::size_t length) {
+std::function<void()> repeatable_transform(LocalKernel kernel, PlanKind kind, std::size_t length) {
   using Complex = std::complex<T>;
   const std::size_t size = is_real(kind) ? length / 2 + 1 : length;
   auto in = std::make_shared<Buffer<Complex>>(size);
@@ -123,10 +124,10 @@ std::function<void()> repeatable_transform(Engine engine, PlanKind kind, std::si
   }
   if (!is_real(kind)) {
     const Direction direction = kind == PlanKind::complex_forward ? Direction::forward : Direction::inverse;
-    auto fft = std::make_shared<LocalFft<T>>(length, direction, engine, Rigor::measure);
+    auto fft = std::make_shared<LocalFft<T>>(length, direction, kernel, Rigor::measure);
     return [=] { fft->execute(in->data(), out->data()); };
   }
-  auto fft = std::make_shared<RealFft<T>>(length, engine, Rigor::measure);
+  auto fft = std::make_shared<RealFft<T>>(length, kernel, Rigor::measure);
   if (kind == PlanKind::real_forward) {
     return [=] { fft->forward(reinterpret_cast<const T*>(in->data()), out->data()); };
   }
@@ -151,12 +152,12 @@ std::size_t calls_within(const std::function<void()>& run, double seconds) {
 }
 
 template <typename T>
-std::vector<EngineTime> time_engines(PlanKind kind, std::size_t length, double least_s) {
-  std::vector<EngineTime> times;
+std::vector<KernelTime> time_kernels(PlanKind kind, std::size_t length, double least_s) {
+  std::vector<KernelTime> times;
   std::vector<std::function<void()>> runs;
-  for (const Engine engine : possible_engines(kind, length)) {
-    times.push_back({engine, 1e300});
-    runs.push_back(repeatable_transform<T>(engine, kind, length));
+  for (const LocalKernel kernel : possible_kernels(kind, length)) {
+    times.push_back({kernel, 1e300});
+    runs.push_back(repeatable_transform<T>(kernel, kind, length));
     runs.back()();
   }
   constexpr int kRounds = 10;
@@ -172,19 +173,19 @@ std::vector<EngineTime> time_engines(PlanKind kind, std::size_t length, double l
   return times;
 }
 
-Engine fastest(const std::vector<EngineTime>& times) {
+LocalKernel fastest(const std::vector<KernelTime>& times) {
   return std::min_element(times.begin(), times.end(),
-                          [](const EngineTime& a, const EngineTime& b) { return a.seconds < b.seconds; })
-      ->engine;
+                          [](const KernelTime& a, const KernelTime& b) { return a.seconds < b.seconds; })
+      ->kernel;
 }
 
-template Engine tuned_engine<float>(const Tuning&, PlanKind, std::size_t);
-template Engine tuned_engine<double>(const Tuning&, PlanKind, std::size_t);
-template Engine choose_engine<float>(PlanKind, std::size_t, Rigor);
-template Engine choose_engine<double>(PlanKind, std::size_t, Rigor);
-template std::function<void()> repeatable_transform<float>(Engine, PlanKind, std::size_t);
-template std::function<void()> repeatable_transform<double>(Engine, PlanKind, std::size_t);
-template std::vector<EngineTime> time_engines<float>(PlanKind, std::size_t, double);
-template std::vector<EngineTime> time_engines<double>(PlanKind, std::size_t, double);
+template LocalKernel tuned_kernel<float>(const Tuning&, PlanKind, std::size_t);
+template LocalKernel tuned_kernel<double>(const Tuning&, PlanKind, std::size_t);
+template LocalKernel choose_kernel<float>(PlanKind, std::size_t, Rigor);
+template LocalKernel choose_kernel<double>(PlanKind, std::size_t, Rigor);
+template std::function<void()> repeatable_transform<float>(LocalKernel, PlanKind, std::size_t);
+template std::function<void()> repeatable_transform<double>(LocalKernel, PlanKind, std::size_t);
+template std::vector<KernelTime> time_kernels<float>(PlanKind, std::size_t, double);
+template std::vector<KernelTime> time_kernels<double>(PlanKind, std::size_t, double);
 
 }  // namespace papfft::fft
