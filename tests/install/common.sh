@@ -13,4 +13,5 @@ fail() { echo "$(basename "$0"): $*" >&2; exit 1; }
 run() { mpirun -n 3 --bind-to none "$@"; }
 # Words, as a user's shell would split them.
 flags() { pkg-config "$@"; }
+# shellcheck disable=SC2034  # used by those who source this
 rpath=-Wl,-rpath,$prefix/$PAPFFT_LIBDIR

@@ -12,7 +12,7 @@ while read -r header; do
   echo "#include <$name>" >one.cpp
   g++ "${comm[@]}" "${mpi[@]}" "${strict[@]}" one.cpp || fail "<$name> does not compile alone"
   if [[ $name == *.h ]]; then
-    cp one.cpp one.c
+    { cat one.cpp; echo "typedef int not_empty;"; } >one.c
     gcc -std=c99 -I"$prefix/include" "${mpi[@]}" "${strict[@]}" one.c || fail "<$name> is no C99"
   fi
   found=$((found + 1))
