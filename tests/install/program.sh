@@ -6,7 +6,7 @@ source "$(dirname "$0")/common.sh"
 "$prefix/bin/papfft" --version
 "$prefix/bin/papfft" cluster --help | grep -q 'papfft cluster COMMAND' || fail "papfft cluster"
 pages=$("$prefix/bin/papfft" --help |
-  awk '/^Subcommands:/ { on = 1; next } /^[^ ]/ { on = 0 } on && NF { print "papfft-" $1 }')
+  awk '/^Examples:/ { over = 1 } !over && /^  [a-z]/ { print "papfft-" $1 }')
 [[ $pages == *papfft-transform* ]] || fail "no commands in --help"
 for page in papfft $pages; do
   file=$prefix/share/man/man1/$page.1
