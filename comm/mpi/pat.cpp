@@ -22,7 +22,7 @@ namespace papfft::comm {
 
 namespace {
 
-constexpr std::array kOperations = {Operation::scatter, Operation::gather, Operation::bcast,
+constexpr std::array kPatOperations = {Operation::scatter, Operation::gather, Operation::bcast,
                                     Operation::reduce};
 
 /// A call that is refused before anything happened.
@@ -193,7 +193,7 @@ std::optional<Operation> operation_before_colon(std::string_view& name) {
   if (colon == std::string_view::npos) return std::nullopt;
   const std::string_view before = name.substr(0, colon);
   name.remove_prefix(colon + 1);
-  for (const Operation operation : kOperations) {
+  for (const Operation operation : kPatOperations) {
     if (to_string(operation) == before) return operation;
   }
   throw Refusal{PAT_ERR_ALGORITHM,
@@ -206,7 +206,7 @@ void use_algorithm(MpiSession& session, const char* algorithm) {
   const std::optional<Operation> only = operation_before_colon(name);
   bool any = false;
   std::string unknown;
-  for (const Operation operation : kOperations) {
+  for (const Operation operation : kPatOperations) {
     if (only && *only != operation) continue;
     try {
       session.use_algorithm(operation, name);
