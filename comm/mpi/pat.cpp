@@ -271,10 +271,9 @@ std::optional<Operation> operation_before_colon(std::string_view& name) {
   const std::string_view before = name.substr(0, colon);
   name.remove_prefix(colon + 1);
   std::string known;
-  for (int i = 0; i < kOperationCount; ++i) {
-    const auto operation = static_cast<Operation>(i);
-    if (to_string(operation) == before) return operation;
-    known += (known.empty() ? "" : ", ") + std::string(to_string(operation));
+  for (const OperationTraits& row : kOperations) {
+    if (row.name == before) return row.operation;
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
   }
   throw Refusal{PAT_ERR_ALGORITHM, "no operation '" + std::string(before) + "' (known: " + known + ")"};
 }
@@ -285,11 +284,10 @@ void use_algorithm(MpiSession& session, const char* algorithm) {
   const std::optional<Operation> only = operation_before_colon(name);
   bool any = false;
   std::string unknown;
-  for (int i = 0; i < kOperationCount; ++i) {
-    const auto operation = static_cast<Operation>(i);
-    if (only && *only != operation) continue;
+  for (const OperationTraits& row : kOperations) {
+    if (only && *only != row.operation) continue;
     try {
-      session.use_algorithm(operation, name);
+      session.use_algorithm(row.operation, name);
       any = true;
     } catch (const std::invalid_argument& e) {
       unknown += (unknown.empty() ? "" : "; ") + std::string(e.what());

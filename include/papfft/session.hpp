@@ -140,14 +140,22 @@ class PAPFFT_API Session : public Collectives {
   template <Element T>
   [[nodiscard]] PersistentCall scatter_init(std::span<const T> send, std::span<T> recv, int root,
                                             std::string_view algorithm = "auto") {
-    return persistent(
-        scatter_arguments(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), root, algorithm));
+    return persistent(prepared({.operation = Operation::scatter,
+                                .element_bytes = sizeof(T),
+                                .root = root,
+                                .algorithm = algorithm,
+                                .send = std::as_bytes(send),
+                                .recv = std::as_writable_bytes(recv)}));
   }
   template <Element T>
   [[nodiscard]] PersistentCall gather_init(std::span<const T> send, std::span<T> recv, int root,
                                            std::string_view algorithm = "auto") {
-    return persistent(
-        gather_arguments(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), root, algorithm));
+    return persistent(prepared({.operation = Operation::gather,
+                                .element_bytes = sizeof(T),
+                                .root = root,
+                                .algorithm = algorithm,
+                                .send = std::as_bytes(send),
+                                .recv = std::as_writable_bytes(recv)}));
   }
 
   /// Now, on rank 0's clock.
