@@ -115,6 +115,7 @@ if ! limited install 600 scripts/install.sh test; then count install 0 1 0; fi
 
 check format 60 bash -c check_format
 check scripts 60 bash -c check_scripts
+check layers 30 scripts/check_layers.py
 build release 900 all
 run_tests tests-release release 900
 check experiments 180 build/release/app/papfft experiment --all --quick --where simulator -o build/experiments
