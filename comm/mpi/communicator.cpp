@@ -28,16 +28,6 @@ void refuse_in_place(const void* buffer, const char* call) {
     throw std::invalid_argument(std::string(call) + ": MPI_IN_PLACE is for the root alone");
 }
 
-/// A buffer whose memory is its packed bytes. @throws std::invalid_argument  the datatype has gaps
-template <typename Byte, typename Void>
-std::span<Byte> dense_bytes(Void* buffer, std::size_t count, MPI_Datatype type) {
-  if (!is_dense(type)) {
-    throw std::invalid_argument(
-        "a persistent call takes datatypes without gaps, since nothing shall be copied");
-  }
-  return {static_cast<Byte*>(buffer), count * packed_bytes(type)};
-}
-
 const std::byte* bytes_of(const void* buffer) { return static_cast<const std::byte*>(buffer); }
 std::byte* bytes_of(void* buffer) { return static_cast<std::byte*>(buffer); }
 
@@ -165,50 +155,6 @@ void detail::mpi_gather(Collectives& comm, const void* sendbuf, int sendcount, M
     comm.gather_bytes(send.bytes(), recv.bytes(), 1, root, algorithm);
   }
   recv.unpack();
-}
-
-PersistentCall detail::mpi_scatter_init(Session& session, const void* sendbuf, int sendcount,
-                                        MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                                        MPI_Datatype recvtype, int root, std::string_view algorithm) {
-  const auto init = [&](std::span<const std::byte> send, std::span<std::byte> recv) {
-    return session.scatter_init<std::byte>(send, recv, root, algorithm);
-  };
-  const auto mine = [&] {
-    return dense_bytes<std::byte>(recvbuf, whole_count(recvcount, "scatter"), recvtype);
-  };
-  if (session.rank() != root) {
-    refuse_in_place(recvbuf, "scatter");
-    return init({}, mine());
-  }
-  const std::size_t count = whole_count(sendcount, "scatter");
-  const auto ranks = static_cast<std::size_t>(session.size());
-  const auto whole = dense_bytes<const std::byte>(sendbuf, count * ranks, sendtype);
-  if (!in_place(recvbuf)) return init(whole, mine());
-  // The root's block stays where it is: it is copied onto itself, that is, not at all.
-  const std::size_t block = whole.size() / ranks;
-  auto* own = const_cast<std::byte*>(whole.data()) + static_cast<std::size_t>(root) * block;
-  return init(whole, {own, block});
-}
-
-PersistentCall detail::mpi_gather_init(Session& session, const void* sendbuf, int sendcount,
-                                       MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                                       MPI_Datatype recvtype, int root, std::string_view algorithm) {
-  const auto init = [&](std::span<const std::byte> send, std::span<std::byte> recv) {
-    return session.gather_init<std::byte>(send, recv, root, algorithm);
-  };
-  const auto mine = [&] {
-    return dense_bytes<const std::byte>(sendbuf, whole_count(sendcount, "gather"), sendtype);
-  };
-  if (session.rank() != root) {
-    refuse_in_place(sendbuf, "gather");
-    return init(mine(), {});
-  }
-  const std::size_t count = whole_count(recvcount, "gather");
-  const auto ranks = static_cast<std::size_t>(session.size());
-  const auto whole = dense_bytes<std::byte>(recvbuf, count * ranks, recvtype);
-  if (!in_place(sendbuf)) return init(mine(), whole);
-  const std::size_t block = whole.size() / ranks;
-  return init(whole.subspan(static_cast<std::size_t>(root) * block, block), whole);
 }
 
 void detail::mpi_bcast(Collectives& comm, void* buffer, int count, MPI_Datatype type, int root,

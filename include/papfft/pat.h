@@ -2,34 +2,39 @@
 /* Collectives that know when the processes will come: the C interface, with the names of the papers that describe it
  * (Proficz: Process arrival pattern aware algorithms for acceleration of scatter and gather operations, 2020). C99, C++.
  *
- *     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
- *     PAT_Init();
- *     PAT_UseAlg(PAT_Gather_BSLS);
- *     for (i = 0; i < iterations; ++i) {
- *       PAT_ProcessingStart();
- *       ... half of the work ...
- *       PAT_Edge(0.5);
- *       ... the other half ...
- *       PAT_ProcessingEnd();
- *       PAT_Gather(mine, n, MPI_DOUBLE, whole, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
- *     }
- *     PAT_Finalize();
- *     MPI_Finalize();
+ * ```c
+ * PAT_Init();                            // after MPI_Init_thread with MPI_THREAD_MULTIPLE
+ * PAT_UseAlg(PAT_Gather_BSLS);
+ * for (i = 0; i < iterations; ++i) {
+ *   PAT_ProcessingStart();
+ *   first_half();
+ *   PAT_Edge(0.5);                       // half of the work is done
+ *   second_half();
+ *   PAT_ProcessingEnd();
+ *   PAT_Gather(mine, n, MPI_DOUBLE, whole, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+ * }
+ * PAT_Finalize();                        // before MPI_Finalize
+ * ```
  *
  * Every function returns PAT_SUCCESS or one of enum PAT_Error, and PAT_Last_error_message() then says in one line what
  * was wrong. What makes no sense (states, arguments, names) is found before any message, so that the same call on all
  * ranks fails on all of them and may be repeated. After a failed message, a stuck call or a mismatch the session is broken: all
  * later collectives return the same error, and PAT_Finalize ends it without the others; end the job with MPI_Abort.
  *
- * One session per process. PAT_Edge, PAT_Error_string and PAT_Last_error_message may be called by any thread at any time (the others
- * by one thread at a time), also beside a collective. Without MPI_THREAD_MULTIPLE everything works, but nothing runs before a call.
+ * PAT_Init opens one session for the whole process, as the papers have it. Further ones, on any communicators, are opened by
+ * PAT_Session_open, any number at a time; each function that works on the one session has a sibling that takes a PAT_Session.
  *
- * MPI_Finalize without PAT_Finalize closes the session. Settings come from the environment (PAPFFT_WAIT, PAPFFT_STUCK_MS,
+ * Threads: one at a time per session; different sessions may be used by different threads if MPI allows threads
+ * (MPI_THREAD_MULTIPLE). PAT_Edge, PAT_Session_edge, PAT_Error_string and PAT_Last_error_message may be called by any thread at any time,
+ * also beside a collective. Without MPI_THREAD_MULTIPLE everything works, but nothing runs before a call.
+ *
+ * MPI_Finalize closes the sessions that are still open. Settings come from the environment (PAPFFT_WAIT, PAPFFT_STUCK_MS,
  * PAPFFT_CHECK ..., see papfft/options.hpp). The library is C++ inside: link with its runtime. */
 #ifndef PAPFFT_PAT_H_
 #define PAPFFT_PAT_H_
 
 #include <mpi.h>
+#include <stdint.h>
 
 #include "papfft/export.h"
 
@@ -42,7 +47,7 @@ extern "C" {
 
 enum PAT_Error {
   PAT_SUCCESS = 0,
-  PAT_ERR_NOT_OPEN = 1,  /* before PAT_Init, or after PAT_Finalize */
+  PAT_ERR_NOT_OPEN = 1,  /* before PAT_Init, after PAT_Finalize, or on a session that has been closed */
   PAT_ERR_OPEN = 2,      /* PAT_Init, and the last one has not been ended */
   PAT_ERR_NO_MPI = 3,    /* before MPI_Init, or after MPI_Finalize */
   PAT_ERR_ARGUMENT = 4,  /* a count, root, fraction, communicator or setting makes no sense */
@@ -52,7 +57,8 @@ enum PAT_Error {
   PAT_ERR_MISMATCH = 8,  /* the ranks do not agree on a call's arguments (found with PAPFFT_CHECK=1) */
   PAT_ERR_MEMORY = 9,    /* out of memory; breaks the session */
   PAT_ERR_INTERNAL = 10, /* a fault of this library; breaks the session */
-  PAT_ERR_STATE = 11     /* a persistent call out of turn; the message says what should have come first */
+  PAT_ERR_STATE =
+      11 /* a persistent or started call out of turn; the message says what should have come first */
 };
 
 /* What a code means, in general. */
@@ -69,74 +75,154 @@ PAPFFT_API int PAT_Init_root(MPI_Comm comm, int root) PAT_NOEXCEPT;
 /* Ends the session. Collective. */
 PAPFFT_API int PAT_Finalize(void) PAT_NOEXCEPT;
 
+/* The same as often as wanted, each on a duplicate of `comm`. Collective over its ranks. */
+typedef struct PAT_Session_object* PAT_Session;
+#define PAT_SESSION_NULL ((PAT_Session)0)
+PAPFFT_API int PAT_Session_open(MPI_Comm comm, int root, PAT_Session* session) PAT_NOEXCEPT;
+/* Leaves PAT_SESSION_NULL there. Collective, as PAT_Finalize; after MPI_Finalize it only frees the memory. */
+PAPFFT_API int PAT_Session_close(PAT_Session* session) PAT_NOEXCEPT;
+
 /* What calls without a name use from now on; the same on all ranks. "gather:bsls" is for one operation, "bsls" for all that
  * know it. Names: those of `papfft algorithms`, one with a `b` before it (in the background), "auto" (as at the beginning)
  * and "mpi" (MPI's own). */
 PAPFFT_API int PAT_UseAlg(const char* algorithm) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Session_use_alg(PAT_Session session, const char* algorithm) PAT_NOEXCEPT;
 
 PAPFFT_API int PAT_ProcessingStart(void) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Session_processing_start(PAT_Session session) PAT_NOEXCEPT;
 /* So much of this iteration's processing is done: 0 < fraction <= 1. Any thread, any number of times. */
 PAPFFT_API int PAT_Edge(double fraction) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Session_edge(PAT_Session session, double fraction) PAT_NOEXCEPT;
 PAPFFT_API int PAT_ProcessingEnd(void) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Session_processing_end(PAT_Session session) PAT_NOEXCEPT;
 
-/* MPI's operations, with MPI's arguments and meaning: MPI_IN_PLACE, derived datatypes. `comm` is that of PAT_Init (or has the
- * same ranks in the same order). */
-PAPFFT_API int PAT_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                           int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                          int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Bcast(void* buffer, int count, MPI_Datatype datatype, int root,
-                         MPI_Comm comm) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                          int root, MPI_Comm comm) PAT_NOEXCEPT;
+/* How a session has fared on this rank; see papfft/session.hpp. */
+typedef struct PAT_Statistics {
+  int has_thread;      /* a background thread is at work */
+  double thread_share; /* of a core's time, that it has taken */
+  int64_t calls;
+  int64_t planned;       /* calls whose order followed predicted arrivals */
+  int64_t begun_early;   /* calls of which something ran before the caller came */
+  int64_t predicted;     /* calls before which this rank's arrival was predicted */
+  int64_t mean_error_ns; /* mean |predicted - true arrival| of these */
+  int64_t clock_uncertainty_ns;
+} PAT_Statistics;
+PAPFFT_API int PAT_Get_statistics(PAT_Statistics* statistics) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Session_get_statistics(PAT_Session session, PAT_Statistics* statistics) PAT_NOEXCEPT;
 
-/* The same by a named algorithm ("bsls", without an operation), whatever PAT_UseAlg said. */
-PAPFFT_API int PAT_Scatter_alg(const char* algorithm, const void* sendbuf, int sendcount,
-                               MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                               int root, MPI_Comm comm) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Gather_alg(const char* algorithm, const void* sendbuf, int sendcount,
-                              MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                              int root, MPI_Comm comm) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Bcast_alg(const char* algorithm, void* buffer, int count, MPI_Datatype datatype, int root,
-                             MPI_Comm comm) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Reduce_alg(const char* algorithm, const void* sendbuf, void* recvbuf, int count,
-                              MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) PAT_NOEXCEPT;
+/* MPI's operations, with MPI's arguments and meaning: MPI_IN_PLACE, derived datatypes. Of each operation there are four forms:
+ *
+ *   PAT_Gather(sendbuf, ..., root, comm)                      on the one session
+ *   PAT_Gather_alg(algorithm, sendbuf, ..., root, comm)       by a named algorithm ("bsls"), whatever PAT_UseAlg said
+ *   PAT_Session_gather(session, sendbuf, ..., root)           on any session
+ *   PAT_Session_gather_alg(session, algorithm, sendbuf, ..., root)
+ *
+ * `comm` is that of PAT_Init (or has the same ranks in the same order). The list, as DO(name, name after PAT_Session_, the name of
+ * its algorithms' operation, parameters, arguments): */
+#define PAT_FOR_EACH_OPERATION(DO)                                                                      \
+  DO(Scatter, scatter, scatter, PAT_BLOCKS, PAT_BLOCKS_GIVEN)                                           \
+  DO(Gather, gather, gather, PAT_BLOCKS, PAT_BLOCKS_GIVEN)                                              \
+  DO(Bcast, bcast, bcast, PAT_VECTOR, PAT_VECTOR_GIVEN)                                                 \
+  DO(Reduce, reduce, reduce, PAT_REDUCED, PAT_REDUCED_GIVEN)                                            \
+  DO(Allgather, allgather, allgather,                                                                   \
+     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,          \
+      MPI_Datatype recvtype),                                                                           \
+     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype))                                      \
+  DO(Allgatherv, allgatherv, allgatherv,                                                                \
+     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], \
+      const int displs[], MPI_Datatype recvtype),                                                       \
+     (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype))                             \
+  DO(Allreduce, allreduce, allreduce,                                                                   \
+     (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op),                 \
+     (sendbuf, recvbuf, count, datatype, op))                                                           \
+  DO(Reduce_scatter, reduce_scatter, reduce_scatter,                                                    \
+     (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op),    \
+     (sendbuf, recvbuf, recvcounts, datatype, op))                                                      \
+  DO(Reduce_scatter_block, reduce_scatter_block, reduce_scatter,                                        \
+     (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op),             \
+     (sendbuf, recvbuf, recvcount, datatype, op))
 
-/* A scatter or gather whose arguments are given once, as MPI-4's persistent collectives. From PAT_Start to PAT_Wait the
+/* Parameters that several have, and their names alone. */
+#define PAT_BLOCKS                                                                          \
+  (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, \
+   MPI_Datatype recvtype, int root)
+#define PAT_BLOCKS_GIVEN (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root)
+#define PAT_VECTOR (void* buffer, int count, MPI_Datatype datatype, int root)
+#define PAT_VECTOR_GIVEN (buffer, count, datatype, root)
+#define PAT_REDUCED \
+  (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root)
+#define PAT_REDUCED_GIVEN (sendbuf, recvbuf, count, datatype, op, root)
+
+/* Takes the parentheses off a list. */
+#define PAT_LIST(...) __VA_ARGS__
+#define PAT_DECLARE_(Name, name, operation, parameters, arguments)                                         \
+  PAPFFT_API int PAT_##Name(PAT_LIST parameters, MPI_Comm comm) PAT_NOEXCEPT;                              \
+  PAPFFT_API int PAT_##Name##_alg(const char* algorithm, PAT_LIST parameters, MPI_Comm comm) PAT_NOEXCEPT; \
+  PAPFFT_API int PAT_Session_##name(PAT_Session session, PAT_LIST parameters) PAT_NOEXCEPT;                \
+  PAPFFT_API int PAT_Session_##name##_alg(PAT_Session session, const char* algorithm, PAT_LIST parameters) \
+      PAT_NOEXCEPT;
+PAT_FOR_EACH_OPERATION(PAT_DECLARE_)
+#undef PAT_DECLARE_
+
+/* Calls that return a request; their datatypes must be without gaps, and MPI_IN_PLACE is as ever. In four forms again, each with the
+ * place for the request as its last parameter: PAT_Gather_init(sendbuf, ..., root, comm, &request).
+ *
+ * PAT_Iscatter, PAT_Igather, PAT_Ibcast, PAT_Ireduce start a call that goes on beside its caller until PAT_Wait, or PAT_Test says
+ * that it is done; either then leaves PAT_REQUEST_NULL. The n-th gather that is started on one rank belongs to the n-th on the
+ * others; started calls of different operations, and all other calls, need no common order. "mpi" has none.
+ *
+ * PAT_Scatter_init and PAT_Gather_init take the arguments once, as MPI-4's persistent collectives. From PAT_Start to PAT_Wait the
  * receive buffer belongs to the library, so that what comes early lands there at once; PAT_Wait says that the caller has
  * come and the send buffer is ready, and returns with the result:
  *
- *     PAT_Gather_init_alg("bsls", mine, n, MPI_DOUBLE, whole, n, MPI_DOUBLE, 0, MPI_COMM_WORLD, &gather);
- *     for (i = 0; i < iterations; ++i) {
- *       PAT_Start(&gather);
- *       PAT_ProcessingStart(); ... PAT_Edge(0.5); ... PAT_ProcessingEnd();
- *       PAT_Wait(&gather);
- *     }
- *     PAT_Request_free(&gather);
+ * ```c
+ * PAT_Request gather;
+ * PAT_Init();
+ * PAT_Gather_init_alg("bsls", mine, n, MPI_DOUBLE, whole, n, MPI_DOUBLE, 0, MPI_COMM_WORLD, &gather);
+ * for (i = 0; i < iterations; ++i) {
+ *   PAT_Start(&gather);
+ *   PAT_ProcessingStart();
+ *   first_half();
+ *   PAT_Edge(0.5);
+ *   second_half();
+ *   PAT_ProcessingEnd();
+ *   PAT_Wait(&gather);
+ * }
+ * PAT_Request_free(&gather);
+ * PAT_Finalize();
+ * ```
  *
- * All ranks start and wait alike, with no other PAT collective in between. Datatypes must be without gaps; MPI_IN_PLACE is
- * as ever. Making and freeing are local. A request that has been started is dropped by freeing it, on all ranks or none;
- * after PAT_Finalize it can only be freed. */
+ * All ranks start and wait alike, with no other call of the session in between. Making and freeing are local. A request that has
+ * been started is dropped by freeing it, on all ranks or none; after the session's end it can only be freed. */
 typedef struct PAT_Request_object* PAT_Request;
 #define PAT_REQUEST_NULL ((PAT_Request)0)
 
-PAPFFT_API int PAT_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                                PAT_Request* request) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                               PAT_Request* request) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Scatter_init_alg(const char* algorithm, const void* sendbuf, int sendcount,
-                                    MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                                    MPI_Datatype recvtype, int root, MPI_Comm comm,
-                                    PAT_Request* request) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Gather_init_alg(const char* algorithm, const void* sendbuf, int sendcount,
-                                   MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                                   int root, MPI_Comm comm, PAT_Request* request) PAT_NOEXCEPT;
-/* Never waits. */
+#define PAT_FOR_EACH_REQUEST(DO)                                        \
+  DO(Iscatter, iscatter, scatter, PAT_BLOCKS, PAT_BLOCKS_GIVEN)         \
+  DO(Igather, igather, gather, PAT_BLOCKS, PAT_BLOCKS_GIVEN)            \
+  DO(Ibcast, ibcast, bcast, PAT_VECTOR, PAT_VECTOR_GIVEN)               \
+  DO(Ireduce, ireduce, reduce, PAT_REDUCED, PAT_REDUCED_GIVEN)          \
+  DO(Scatter_init, scatter_init, scatter, PAT_BLOCKS, PAT_BLOCKS_GIVEN) \
+  DO(Gather_init, gather_init, gather, PAT_BLOCKS, PAT_BLOCKS_GIVEN)
+
+#define PAT_DECLARE_(Name, name, operation, parameters, arguments)                                         \
+  PAPFFT_API int PAT_##Name(PAT_LIST parameters, MPI_Comm comm, PAT_Request* request) PAT_NOEXCEPT;        \
+  PAPFFT_API int PAT_##Name##_alg(const char* algorithm, PAT_LIST parameters, MPI_Comm comm,               \
+                                  PAT_Request* request) PAT_NOEXCEPT;                                      \
+  PAPFFT_API int PAT_Session_##name(PAT_Session session, PAT_LIST parameters, PAT_Request* request)        \
+      PAT_NOEXCEPT;                                                                                        \
+  PAPFFT_API int PAT_Session_##name##_alg(PAT_Session session, const char* algorithm, PAT_LIST parameters, \
+                                          PAT_Request* request) PAT_NOEXCEPT;
+PAT_FOR_EACH_REQUEST(PAT_DECLARE_)
+#undef PAT_DECLARE_
+
+/* Of a persistent call. Never waits. */
 PAPFFT_API int PAT_Start(PAT_Request* request) PAT_NOEXCEPT;
 PAPFFT_API int PAT_Wait(PAT_Request* request) PAT_NOEXCEPT;
-/* Leaves PAT_REQUEST_NULL there. Freeing PAT_REQUEST_NULL is an error. */
+/* Of a started call: moves it on, and says in *done whether it is done. Never waits. */
+PAPFFT_API int PAT_Test(PAT_Request* request, int* done) PAT_NOEXCEPT;
+/* Leaves PAT_REQUEST_NULL there. Freeing PAT_REQUEST_NULL is an error, and so is freeing a started call that nobody has waited for,
+ * unless its session is broken. */
 PAPFFT_API int PAT_Request_free(PAT_Request* request) PAT_NOEXCEPT;
 
 #ifdef __cplusplus
