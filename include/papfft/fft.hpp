@@ -70,7 +70,7 @@ class PAPFFT_API SharedFft {
   using Complex = std::complex<T>;
   /// Not collective. @param comm  must outlive this object. @param scatter, gather  algorithms' names
   /// @throws std::invalid_argument  the ranks cannot share the shape: it needs a length that is a multiple of their number, or, of
-  ///                                real vectors, of twice their number; an unknown algorithm
+  ///                                real vectors, of twice their number
   SharedFft(comm::Collectives& comm, const Shape& shape, const std::string& scatter = "auto",
             const std::string& gather = "auto");
   SharedFft(SharedFft&&) noexcept;
@@ -80,7 +80,7 @@ class PAPFFT_API SharedFft {
   ~SharedFft();
 
   /// Collective. At rank 0 the spans hold one vector each and must not overlap; elsewhere they are ignored.
-  /// @throws std::invalid_argument  as Fft::execute, at rank 0 (the others then wait: end the job); else as the collectives
+  /// @throws std::invalid_argument  as Fft::execute, at rank 0 (the others then wait: end the job); else as the collectives, which refuse an unknown algorithm here
   void execute(std::span<const Complex> in, std::span<Complex> out);
   void execute(std::span<const T> in, std::span<Complex> half_spectrum);
   void execute(std::span<const Complex> half_spectrum, std::span<T> out);
