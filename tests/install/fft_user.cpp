@@ -102,8 +102,11 @@ int main(int argc, char** argv) {
                      is_refused([&] { papfft::fft::SharedFft<double> no(session, {.length = n + 1}); })
                  ? 0
                  : 1;
-    wrong +=
-        is_refused([&] { papfft::fft::SharedFft<double> no(session, {.length = n}, "nonsense"); }) ? 0 : 1;
+    wrong += is_refused([&] {
+      papfft::fft::SharedFft<double>(session, {.length = n}, "nonsense").execute(samples, out);
+    })
+                 ? 0
+                 : 1;
     if (session.rank() == 0) std::printf("%d ranks, %d wrong\n", session.size(), wrong);
   }
   MPI_Finalize();
