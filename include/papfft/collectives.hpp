@@ -100,14 +100,12 @@ inline constexpr bool is_commutative = true;
 ///
 /// - A name of the registry (`papfft algorithms` lists them), such as "bnom".
 /// - The same with a `b` before it, such as "bsls": a Session runs in the background what does not need the caller.
-///   Elsewhere
-///   the `b` changes nothing.
+///   Elsewhere the `b` changes nothing.
 /// - The same with a number behind it, such as "circulant/64": in 64 segments, instead of the best number by Options::link.
 /// - "mpi": the MPI library's own collective, where there is one.
 /// - "auto": chosen by size, by whether all ranks share a host, and by how well their arrivals are predicted
-///   (comm/README.md has
-///   the rules). It takes the MPI library's own collective for short messages, unless the operation is no MPI_Op or
-///   Options::stuck_after is set (nobody can watch MPI's own collectives).
+///   (comm/README.md has the rules). It takes the MPI library's own collective for short messages, unless the operation is
+///   no MPI_Op or Options::stuck_after is set (nobody can watch MPI's own collectives).
 ///
 /// Every call is collective: all ranks make the same calls in the same order, with agreeing arguments. Buffers may
 /// be of any trivially copyable type and of any size, also beyond 2 GiB. One thread at a time.
