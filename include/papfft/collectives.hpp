@@ -155,8 +155,7 @@ class PAPFFT_API Collectives {
               std::string_view algorithm = "auto");
 
   /// Rank r's `send` becomes block r of everybody's `recv` (P * send.size() elements). `send` may be this rank's own
-  /// block in
-  /// `recv`.
+  /// block in `recv`.
   template <Element T>
   void allgather(std::span<const T> send, std::span<T> recv, std::string_view algorithm = "auto") {
     allgather_bytes(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), algorithm);
