@@ -46,7 +46,7 @@ struct CallStatistics {
       0;  ///< received by way of the layer's memory instead of straight into the caller's
 };
 
-/// A stream of messages by which a link is measured. As it is: of messages such as segments, sent as those are.
+/// A stream of messages by which a link is measured. By default its messages are like segments, and are sent like them.
 struct LinkProbe {
   int sender = 0;
   int receiver = -1;  ///< -1: the last rank
@@ -56,12 +56,12 @@ struct LinkProbe {
   int in_flight = 2;
 };
 
-/// A collective call that was started and goes on beside its caller: whoever waits for anything in the same group, and the
-/// session's background thread if there is one, moves all calls on that have been started. The buffers belong to the call
-/// until it is done. One thread at a time. Move-only; must not outlive its Collectives.
+/// A collective call that was started and goes on beside its caller. A thread that waits for anything in the same group moves
+/// all started calls on; so does the session's background thread, if there is one. The buffers belong to the call until it
+/// is done. Use it from one thread at a time. Move-only; must not outlive its Collectives.
 ///
-/// Destroying an unfinished one waits for it, as std::jthread joins: its messages use the caller's memory. While an
-/// exception is under way, or once the group has failed, it is abandoned instead; the group is unusable then.
+/// The destructor waits for an unfinished call, as std::jthread joins, because its messages use the caller's memory. While an
+/// exception is under way, or after the group has failed, the destructor abandons the call; then the group is unusable.
 class PAPFFT_API Pending {
  public:
   /// Nothing is under way: done() is true.
@@ -96,18 +96,24 @@ concept Element = std::is_trivially_copyable_v<T>;
 template <typename Op>
 inline constexpr bool is_commutative = true;
 
-/// Collective operations among the ranks of a transport, by any algorithm of the registry; "auto" chooses by size, by whether
-/// all ranks share a host and by how well their arrivals are predicted (comm/README.md has the rules), and "mpi" is the MPI
-/// library's own collective, where there is one. "auto" takes that, too, for short messages, unless the operation is no
-/// MPI_Op or Options::stuck_after is set, since nobody can watch it. A name of the registry with a `b` before it (bsls, bsbn,
-/// ...) means: what can run in the background before the caller comes shall; only a Session has somebody who does so, else it is the same
-/// as without. A number behind it ("circulant/64") is that of the segments, instead of the best by Options::link.
+/// Collective operations among the ranks of a transport. The argument `algorithm` is one of these:
 ///
-/// Every call is collective: all ranks make the same calls in the same order with agreeing arguments. Buffers may
-/// be of any trivially copyable type and size, beyond 2 GiB too. One thread at a time.
-/// @throws (all calls) std::invalid_argument  a buffer's size, the root or the algorithm makes no sense; thrown
-///                     before any message
-/// @throws             TransportError, StuckError, MismatchError; the group is unusable afterwards: end the job
+///     "lin", "circulant", ...  an algorithm of the registry; `papfft algorithms` lists them
+///     "bsls", "bcirculant"     the same with a `b` before it: a Session's background thread begins the call before its caller
+///                              arrives, as far as that is possible. Without a Session, the `b` means nothing.
+///     "circulant/64"           with so many segments, instead of the number that is best by Options::link
+///     "mpi"                    the MPI library's own collective, where there is one
+///     "auto"                   chooses by size, by whether all ranks share a host, and by how well arrivals are predicted
+///                              (comm/README.md has the rules)
+///
+/// "auto" leaves short messages to the MPI library. It does not if the reduction's operation is no MPI_Op, or if
+/// Options::stuck_after is set, because a call of the MPI library cannot be watched.
+///
+/// Every call is collective: all ranks make the same calls in the same order, and their arguments agree. Buffers may have
+/// any trivially copyable type and any size, also beyond 2 GiB. Use it from one thread at a time.
+/// @throws (all calls) std::invalid_argument  a buffer's size, the root or the algorithm makes no sense. No message has
+///                     been sent then.
+/// @throws             TransportError, StuckError, MismatchError: the group is unusable then; end the job
 class PAPFFT_API Collectives {
  public:
   /// @param transport  must outlive this object.
@@ -143,8 +149,8 @@ class PAPFFT_API Collectives {
     bcast_bytes(std::as_writable_bytes(data), sizeof(T), root, algorithm);
   }
 
-  /// recv[i] at the root becomes op over all ranks of send[i]; `recv` is ignored elsewhere, and may be `send`.
-  /// If is_commutative<Op> is false, the ranks' values are combined in rank order.
+  /// The root's recv[i] becomes the combination of all ranks' send[i]. The root's `recv` may be its `send`; the other ranks'
+  /// `recv` is ignored. If is_commutative<Op> is false, the values are combined in rank order.
   template <Element T, typename Op>
   requires std::regular_invocable<const Op&, const T&, const T&>
   void reduce(std::span<const T> send, std::span<T> recv, Op op, int root,
@@ -166,8 +172,8 @@ class PAPFFT_API Collectives {
                      sizeof(T), algorithm);
   }
 
-  /// recv[i] becomes op over all ranks of send[i], everywhere; `recv` may be `send`. All ranks get the same bits, except by
-  /// the algorithm "census", where results of floating-point operations differ between ranks as their rounding does.
+  /// Every rank's recv[i] becomes the combination of all ranks' send[i]. `recv` may be `send`. All ranks get the same bits,
+  /// except with the algorithm "census": there each rank rounds floating-point results in its own order.
   template <Element T, typename Op>
   requires std::regular_invocable<const Op&, const T&, const T&>
   void allreduce(std::span<const T> send, std::span<T> recv, Op op, std::string_view algorithm = "auto");
@@ -183,30 +189,53 @@ class PAPFFT_API Collectives {
   void reduce_scatter(std::span<const T> send, std::span<T> recv, std::span<const std::size_t> counts, Op op,
                       std::string_view algorithm = "auto");
 
-  /// Measures what messages cost between two ranks: three streams of short and three of long ones, of which the fastest
-  /// count, each message answered by its receiver. Collective; takes as long as the messages, with the defaults some tens
-  /// of milliseconds at 1 Gb/s. @return the same on all ranks, with the latency of Options::link; of a group of one, all of it
+  /// Measures what messages between two ranks cost. Sends three streams of short messages and three of long ones; the
+  /// fastest of each count. The receiver answers every message. Collective; with the defaults it takes some tens of
+  /// milliseconds at 1 Gb/s. The latency is not measured: it is that of Options::link. In a group of one rank, so are alpha
+  /// and beta. @return the same on all ranks
   /// @throws std::invalid_argument  no such ranks, or sizes that make no sense
   [[nodiscard]] LinkModel measure_link(const LinkProbe& probe = {});
-  /// Numbers of segments, and of messages under way, are chosen by `link` from now on. Not a call among ranks, but must be the same on all.
+  /// From now on `link` decides how many segments a call has and how many messages are under way. Sends no message, but must
+  /// be the same on all ranks.
   void use_link(const LinkModel& link);
+
+  /// Any operation that combines nothing, typed. Its row in papfft/operation.hpp says which rank needs which buffer.
+  /// @param counts  elements of each rank's block, if the operation takes sizes; empty: all blocks have one size
+  template <Element T>
+  void collective(Operation operation, std::span<const T> send, std::span<T> recv, int root = 0,
+                  std::string_view algorithm = "auto", std::span<const std::size_t> counts = {}) {
+    const std::vector<std::size_t> block_bytes = in_bytes(counts, sizeof(T));
+    call(prepared({.operation = operation,
+                   .element_bytes = sizeof(T),
+                   .root = root,
+                   .algorithm = algorithm,
+                   .send = std::as_bytes(send),
+                   .recv = std::as_writable_bytes(recv),
+                   .block_bytes = block_bytes}));
+  }
+  /// The same for an operation that combines.
+  template <Element T, typename Op>
+  requires std::regular_invocable<const Op&, const T&, const T&>
+  void reduction(Operation operation, std::span<const T> send, std::span<T> recv, Op op, int root = 0,
+                 std::string_view algorithm = "auto", std::span<const std::size_t> counts = {});
 
   /// Completes the arguments of any operation from the buffers' sizes: `bytes`, and of a reduction `element_bytes`. The
   /// buffers are those of the typed calls; the own block of an allgather is brought to its place in `recv`.
   /// @throws std::invalid_argument  a buffer has another size than the operation needs on this rank
   [[nodiscard]] CallArguments prepared(CallArguments arguments) const;
 
-  /// Any of them, untyped. What the others come down to.
+  /// Any operation, untyped. All blocking calls end here.
   virtual void call(const CallArguments& arguments);
 
-  /// The same, started and not waited for. Several may be under way at once, and blocking calls in between.
+  /// The same calls, started without waiting for their ends. Several may be under way at once, with blocking calls in between.
   ///
-  /// Matched per operation: the n-th scatter that is started on one rank belongs to the n-th on the others. Started calls
-  /// of different operations, and blocking calls, need no common order. A rank may start a call long after the others.
-  /// Planned without arrival times, so that no rank's start waits for another's: an order that follows the ranks' coming
-  /// is `credit`'s. Options::check_arguments does not see these calls; algorithm "mpi" has none.
-  /// A root's own block in its place (send or recv inside of the whole buffer) is neither read nor written: the root may
-  /// work on it while the call is under way.
+  /// Calls are matched per operation: the n-th scatter that one rank starts belongs to the n-th scatter that the others
+  /// start. Started calls of different operations need no common order among each other or with blocking calls. A rank may
+  /// start a call long after the others. Started calls are planned without arrival times, so that no rank's start waits for
+  /// another rank; only `credit` follows the order in which the ranks arrive. Options::check_arguments does not check
+  /// started calls, and the algorithm "mpi" cannot be started.
+  /// If the root's own block is in its place already (send or recv lies inside the whole buffer), the call neither reads nor
+  /// writes it: the root may work on it while the call is under way.
   /// @throws std::invalid_argument  as the blocking calls, before any message; TransportError, if the group has failed
   template <Element T>
   [[nodiscard]] Pending iscatter(std::span<const T> send, std::span<T> recv, int root,
@@ -245,12 +274,12 @@ class PAPFFT_API Collectives {
   /// Any of them, untyped. @param keep  lives until the call is done; for a reducer of its own
   [[nodiscard]] virtual Pending start(const CallArguments& arguments, std::shared_ptr<const void> keep = {});
 
-  /// Waits until done() says so, which is asked whenever something may have happened, and moves on what has been started.
-  /// @param idle_is_fine  no progress is no error: done() depends on others than the ranks
+  /// Waits until done() returns true, and moves started calls on meanwhile. done() is asked whenever something may have
+  /// happened. @param idle_is_fine  a lack of progress is no error, because done() depends on more than the ranks
   /// @throws as the blocking calls
   void wait_until(const std::function<bool()>& done, bool idle_is_fine = false);
 
-  /// The untyped calls behind these; sizes are in bytes and must be whole numbers of elements.
+  /// The untyped calls behind the typed ones. Sizes are in bytes and must be whole numbers of elements.
   void scatter_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes,
                      int root, std::string_view algorithm);
   void gather_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes,
@@ -275,7 +304,7 @@ class PAPFFT_API Collectives {
   /// Returns on every rank after all have called it.
   void barrier();
 
-  /// From now on `observer` is told of every call that its caller makes, once it has ended without an exception.
+  /// From now on `observer` is told of every call that the program makes, when the call has ended without an exception.
   /// @param observer  must outlive this object, or the next observe(); nullptr: nobody
   void observe(Observer* observer);
 
@@ -309,6 +338,21 @@ void Collectives::reduce(std::span<const T> send, std::span<T> recv, Op op, int 
                          std::string_view algorithm) {
   const ElementReducer<T, Op> reducer(std::move(op), is_commutative<Op>);
   reduce_bytes(std::as_bytes(send), std::as_writable_bytes(recv), reducer, root, algorithm);
+}
+
+template <Element T, typename Op>
+requires std::regular_invocable<const Op&, const T&, const T&>
+void Collectives::reduction(Operation operation, std::span<const T> send, std::span<T> recv, Op op, int root,
+                            std::string_view algorithm, std::span<const std::size_t> counts) {
+  const ElementReducer<T, Op> reducer(std::move(op), is_commutative<Op>);
+  const std::vector<std::size_t> block_bytes = in_bytes(counts, sizeof(T));
+  call(prepared({.operation = operation,
+                 .root = root,
+                 .algorithm = algorithm,
+                 .send = std::as_bytes(send),
+                 .recv = std::as_writable_bytes(recv),
+                 .reducer = &reducer,
+                 .block_bytes = block_bytes}));
 }
 
 template <Element T, typename Op>

@@ -16,12 +16,13 @@ class PAPFFT_API TransportError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A collective made no progress for Options::stuck_after. what() says, for every rank that was heard of, whom it
-/// waits for, in one line.
+/// A collective made no progress for Options::stuck_after. what() is one line: for every stuck rank that was heard, whom it
+/// waits for.
 class PAPFFT_API StuckError : public std::runtime_error {
  public:
   StuckError(const std::string& what, bool speaks) : std::runtime_error(what), speaks_(speaks) {}
-  /// True on one rank of those that are stuck (the lowest): it should report and end the job.
+  /// True on one of the stuck ranks: that rank should report the error and end the job. It is the lowest of those that became
+  /// stuck at about the same time; ranks that become stuck later keep silent.
   [[nodiscard]] bool speaks() const noexcept { return speaks_; }
 
  private:

@@ -88,8 +88,8 @@ void mpi_stock_call(MPI_Comm comm, const CallArguments& arguments);
 /// comm.scatter(sendbuf, 10, MPI_DOUBLE, recvbuf, 10, MPI_DOUBLE, 0);
 /// ```
 ///
-/// The calls with MPI's own arguments mean what MPI's mean: MPI_IN_PLACE, derived datatypes, and different datatypes
-/// of one signature on different ranks. What is not contiguous is packed.
+/// The calls with MPI's own arguments mean the same as MPI's: MPI_IN_PLACE, derived datatypes, and different datatypes of one
+/// signature on different ranks. Data that are not contiguous are packed.
 ///
 /// Before MPI_Init and after MPI_Finalize everything throws StateError. A Session that is still open when MPI_Finalize begins
 /// is closed there; it may be destroyed later.

@@ -22,15 +22,16 @@ enum class WaitPolicy : std::uint8_t {
 [[nodiscard]] PAPFFT_API WaitPolicy parse_wait_policy(std::string_view name);
 [[nodiscard]] PAPFFT_API std::string_view to_string(WaitPolicy policy);
 
-/// What messages cost, by Hockney's model: one of m bytes takes alpha + beta m, combining it gamma m more. Alpha is what
-/// a message adds while others are under way, which is less than the latency of one alone. The defaults are those of 1 Gb/s
-/// Ethernet. Algorithms that work in rounds choose their number of segments by it, so it must be the same on all ranks.
+/// What messages cost, by Hockney's model: a message of m bytes takes alpha + beta m, and combining it takes gamma m more. Alpha
+/// is what a message adds while others are under way; that is less than the latency of one message alone. The defaults
+/// are those of 1 Gb/s Ethernet. Algorithms that work in rounds choose their number of segments by this model, so it must be
+/// the same on all ranks.
 struct LinkModel {
   double alpha_ns = 8000;
   double beta_ns_per_byte = 8;
   double gamma_ns_per_byte = 0.25;
-  /// How much later a message goes if it waits for the end of the one before: what hides behind others under way. Not measured,
-  /// as it is less the network's than the ranks', who notice late what has come while they share cores or sleep.
+  /// How much later a message leaves if it waits for the end of the one before. Other messages under way hide this time. It is
+  /// not measured, because most of it is not the network's: ranks that sleep or share cores notice late that a message has come.
   double latency_ns = 80000;
 };
 
@@ -41,9 +42,9 @@ struct Options {
   /// Messages under way per rank; more hide latency, fewer need less memory and buffer space in the network.
   int sends_in_flight = 8;
   int receives_in_flight = 8;
-  /// A collective that makes no progress for so long throws StuckError. 0: waits for ever.
+  /// A collective that makes no progress for this time throws StuckError. 0: it waits for ever.
   std::chrono::milliseconds stuck_after{0};
-  /// How long a root whose source has nothing may leave the others without a word: nobody takes it for stuck.
+  /// A root that has no work for the others tells them so at least this often, so that they do not take it for stuck.
   [[nodiscard]] std::chrono::milliseconds longest_silence() const {
     constexpr std::chrono::milliseconds kLongest = std::chrono::seconds(5);
     return stuck_after.count() == 0 ? kLongest
@@ -54,9 +55,9 @@ struct Options {
   /// First segment of a linear-synchronised gather.
   std::size_t head_bytes = 32768;
 
-  /// Chunk of a receiver-driven gather; below MPI's eager limit (64 KiB over TCP), so that a chunk needs no handshake.
+  /// Chunk of a receiver-driven gather. It is below MPI's eager limit (64 KiB over TCP), so that a chunk needs no handshake.
   std::size_t chunk_bytes = 16384;
-  /// Chunks that its root keeps under way; 0: as many as the network carries best, found out while it runs.
+  /// How many chunks the root of such a gather keeps under way. 0: the root finds out while it runs.
   int credits = 0;
 
   /// See LinkModel and Collectives::measure_link.

@@ -15,10 +15,10 @@ class PersistentBody;
 class SessionCalls;
 
 struct SessionOptions {
-  /// The root of the operations that shall be planned by arrival times; calls with another root go without.
+  /// Calls with this root are planned by arrival times; calls with another root are not.
   int root = 0;
-  /// A background thread, where MPI allows it (MPI_THREAD_MULTIPLE). Without it predictions still order the messages, as
-  /// far as nobody has to wait for them, but nothing happens before a call.
+  /// A background thread, where MPI allows one (MPI_THREAD_MULTIPLE). Without the thread, predictions still order the messages
+  /// where no rank has to wait for a prediction, but nothing happens before a call.
   bool background = true;
   /// For tests: the local clock runs ahead by so much.
   std::chrono::nanoseconds clock_offset{0};
@@ -38,9 +38,9 @@ struct SessionStatistics {
   std::int64_t arrived_ns = 0;
 };
 
-/// A scatter or gather whose arguments were given once, as MPI-4's persistent collectives: made by Session::scatter_init
-/// and gather_init. Between start() and wait() its `recv` belongs to the layer, so that what comes early lands there and
-/// not in staging; and the call need not have happened before to be expected:
+/// A scatter or gather whose arguments are given once, like MPI-4's persistent collectives. Session::scatter_init and
+/// gather_init make it. Between start() and wait() its `recv` belongs to the layer, so that early data land there at once
+/// instead of in a buffer of the layer. The session expects the call even if it has never happened before:
 ///
 /// ```cpp
 /// papfft::comm::MpiSession session(MPI_COMM_WORLD);
@@ -56,8 +56,9 @@ struct SessionStatistics {
 /// }
 /// ```
 ///
-/// All ranks start and wait alike, and make no other collective call of the session in between. `send` and `recv` must
-/// live as long as the handle. Move-only; destroying it drops a call that has been started, on all ranks or on none.
+/// All ranks start and wait in the same order, and make no other collective call of the session in between. `send` and `recv`
+/// must live as long as the handle. Move-only. Destroying it drops a call that has been started; do that on all ranks or on
+/// none.
 class PAPFFT_API PersistentCall {
  public:
   PersistentCall(PersistentCall&&) noexcept;
@@ -95,18 +96,17 @@ class PAPFFT_API PersistentCall {
 /// }
 /// ```
 ///
-/// Algorithms that plan by arrival times then see this iteration's, the same on all ranks or none at all; and calls named
-/// with a `b` run in the background what does not need the caller. The session expects what followed the present call
-/// the last time: a program whose calls repeat in some order gains from its second round on; a call that was not expected
-/// is served without early messages. Results are those of Collectives, whatever was predicted.
+/// Algorithms that plan by arrival times then see this iteration's arrival times. All ranks see the same ones, or all see none.
+/// Calls named with a `b` begin in the background, as far as they do not need the caller. The session expects the call that
+/// followed the present one the last time. So a program whose calls repeat in some order gains from its second round on. A
+/// call that was not expected has no early messages. Results are those of Collectives, whatever was predicted.
 ///
-/// A reduction begins early if its operation is commutative and one of MPI's own (these are defined on MPI's own types only),
-/// or a function object without state: only of these a copy can be kept, to combine with before the next call. A user's
-/// MPI_Op may be freed as soon as a call has returned, and its handle may then mean another one; MPI has no way to keep one,
-/// and nobody has promised that its function may run in another thread while the caller computes. So a reduction by it, of
-/// any datatype, begins with the call. What comes early is combined
-/// among itself and the caller's own contribution last, so sums of floating-point numbers may round otherwise than without
-/// `b`, though alike from call to call. Memory: one vector for what comes early, besides that of Execution.
+/// A reduction can begin early only if the session can keep a copy of its operation. So the operation must be commutative, and
+/// either one of MPI's own or a function object without state. A user's MPI_Op cannot be kept: the program may free it when a
+/// call has returned, its handle may mean another operation then, and nobody has promised that its function may run in
+/// another thread. A reduction with a user's MPI_Op begins with the call. Early contributions are combined among each other
+/// first, and the caller's own comes last. So sums of floating-point numbers may be rounded differently than without `b`, but
+/// in the same way in each call. Memory: one vector for what comes early, besides that of Execution.
 class PAPFFT_API Session : public Collectives {
  public:
   /// Collective: synchronises the clocks. @throws as Collectives
@@ -119,9 +119,9 @@ class PAPFFT_API Session : public Collectives {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Ends the background activity. Collective; only processing_*, edge and the statistics may follow.
+  /// Ends the background activity. Collective. Afterwards only processing_*, edge and the statistics may be called.
   void close();
-  /// The same without a word to the others, after an error. What they do then is undefined: end the job.
+  /// The same after an error, without telling the other ranks. What they do then is undefined: end the job.
   void abandon() noexcept;
 
   void processing_start();
@@ -129,14 +129,14 @@ class PAPFFT_API Session : public Collectives {
   void edge(double fraction);
   void processing_end();
 
-  /// What "auto" means for an operation from now on. The same on all ranks. @throws std::invalid_argument unknown
+  /// From now on "auto" means this algorithm for this operation. The same on all ranks. @throws std::invalid_argument unknown
   void use_algorithm(Operation operation, std::string_view algorithm);
 
   /// @throws StateError  a persistent call has been started and not been waited for; else as Collectives
   void call(const CallArguments& arguments) override;
 
-  /// The background thread, if there is one, moves the call on while its caller computes. Calls in turn (call(), start() and
-  /// wait() of persistent ones) are expected and planned as if it were not there.
+  /// The background thread, if there is one, moves the call on while its caller computes. The session expects and plans other
+  /// calls as if this one did not exist.
   [[nodiscard]] Pending start(const CallArguments& arguments, std::shared_ptr<const void> keep = {}) override;
 
   /// Arguments as scatter() and gather(). Local. @throws std::invalid_argument  as these, at once
