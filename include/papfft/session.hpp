@@ -15,12 +15,12 @@ class PersistentBody;
 class SessionCalls;
 
 struct SessionOptions {
-  /// Calls with this root are planned by arrival times; calls with another root are not.
+  /// The root of the operations that are planned by arrival times. Calls with another root are planned without them.
   int root = 0;
-  /// A background thread, where MPI allows one (MPI_THREAD_MULTIPLE). Without the thread, predictions still order the messages
-  /// where no rank has to wait for a prediction, but nothing happens before a call.
+  /// A background thread, where MPI allows it (MPI_THREAD_MULTIPLE). Without it predictions still order the messages where
+  /// nobody has to wait for the predictions, but nothing happens before a call.
   bool background = true;
-  /// For tests: the local clock runs ahead by so much.
+  /// For tests: how far the local clock runs ahead.
   std::chrono::nanoseconds clock_offset{0};
 };
 
@@ -29,18 +29,18 @@ struct SessionStatistics {
   double thread_share = 0;  ///< CPU time of the background thread over its life
   std::int64_t calls = 0;
   std::int64_t planned = 0;      ///< calls whose order followed predicted arrivals
-  std::int64_t begun_early = 0;  ///< calls of which something ran before the caller came
+  std::int64_t begun_early = 0;  ///< calls that began before the caller arrived
   std::int64_t clock_uncertainty_ns = 0;
   std::int64_t predicted = 0;      ///< calls before which this rank's arrival was predicted
   std::int64_t mean_error_ns = 0;  ///< mean |predicted - true arrival| of these
-  /// Of the last call: predicted and true arrival of this rank, on rank 0's clock; nothing if there was no prediction.
+  /// Predicted and true arrival of this rank at the last call, on rank 0's clock; no value if there was no prediction.
   std::optional<std::int64_t> predicted_ns;
   std::int64_t arrived_ns = 0;
 };
 
 /// A scatter or gather whose arguments are given once, like MPI-4's persistent collectives. Session::scatter_init and
-/// gather_init make it. Between start() and wait() its `recv` belongs to the layer, so that early data land there at once
-/// instead of in a buffer of the layer. The session expects the call even if it has never happened before:
+/// gather_init make it. Between start() and wait() its `recv` belongs to the layer, so early data land there and need no
+/// copy. start() also announces the call, so even the first one can begin early:
 ///
 /// ```cpp
 /// papfft::comm::MpiSession session(MPI_COMM_WORLD);
@@ -56,9 +56,9 @@ struct SessionStatistics {
 /// }
 /// ```
 ///
-/// All ranks start and wait in the same order, and make no other collective call of the session in between. `send` and `recv`
-/// must live as long as the handle. Move-only. Destroying it drops a call that has been started; do that on all ranks or on
-/// none.
+/// All ranks start and wait for the same calls, and make no other collective call of the session in between. `send` and
+/// `recv` must live as long as the handle. Move-only. Destroying it drops a call that has been started: do so on all
+/// ranks or on none.
 class PAPFFT_API PersistentCall {
  public:
   PersistentCall(PersistentCall&&) noexcept;
@@ -69,9 +69,9 @@ class PAPFFT_API PersistentCall {
 
   /// Never waits. @throws StateError  a call has been started already, or the session has been closed
   void start();
-  /// Collective. @throws StateError  it has not been started, or the session has been closed; else as Collectives
+  /// Collective. @throws StateError  the call has not been started, or the session has been closed; else as Collectives
   void wait();
-  /// start() and wait(): nothing comes early.
+  /// start() and wait(). Nothing comes early.
   void call();
 
   /// What Session::scatter_init and gather_init return. The type is the layer's own.
@@ -82,7 +82,7 @@ class PAPFFT_API PersistentCall {
   std::unique_ptr<PersistentBody> body_;
 };
 
-/// Collectives that know when the ranks will come (the papers' PAT functions):
+/// Collectives that know when the ranks will arrive (the papers' PAT functions). A rank arrives when it makes the call:
 ///
 /// ```cpp
 /// papfft::comm::MpiSession session(MPI_COMM_WORLD);
@@ -96,23 +96,27 @@ class PAPFFT_API PersistentCall {
 /// }
 /// ```
 ///
-/// Algorithms that plan by arrival times then see this iteration's arrival times. All ranks see the same ones, or all see none.
-/// Calls named with a `b` begin in the background, as far as they do not need the caller. The session expects the call that
-/// followed the present one the last time. So a program whose calls repeat in some order gains from its second round on. A
-/// call that was not expected has no early messages. Results are those of Collectives, whatever was predicted.
+/// Algorithms that plan by arrival times then get the predicted arrivals of this iteration. All ranks get the same ones,
+/// or none gets any. Calls named with a `b` run in the background what does not need the caller. The session expects the
+/// call that followed the present call the last time. So a program whose calls repeat in some order gains from its second
+/// round on, and an unexpected call is served without early messages. The results are those of Collectives, whatever was
+/// predicted.
 ///
-/// A reduction can begin early only if the session can keep a copy of its operation. So the operation must be commutative, and
-/// either one of MPI's own or a function object without state. A user's MPI_Op cannot be kept: the program may free it when a
-/// call has returned, its handle may mean another operation then, and nobody has promised that its function may run in
-/// another thread. A reduction with a user's MPI_Op begins with the call. Early contributions are combined among each other
-/// first, and the caller's own comes last. So sums of floating-point numbers may be rounded differently than without `b`, but
-/// in the same way in each call. Memory: one vector for what comes early, besides that of Execution.
+/// A reduction begins early only if the session can keep a copy of its operation, to combine with before the next call: a
+/// commutative operation of MPI's own (these are defined on MPI's own types only), or a commutative function object
+/// without state. A user's MPI_Op cannot be kept: it may be freed as soon as a call has returned, its handle may then
+/// mean another operation, and nobody has promised that its function may run in another thread while the caller computes.
+/// So a reduction by such an operation begins with the call, whatever its datatype.
+///
+/// Early contributions are combined among themselves, and the caller's own contribution last. So floating-point sums may
+/// round differently than without `b`, but alike from call to call. Memory: one vector for early contributions, besides
+/// that of a call.
 class PAPFFT_API Session : public Collectives {
  public:
-  /// Collective: synchronises the clocks. @throws as Collectives
+  /// Collective; synchronises the clocks. @throws as Collectives
   explicit Session(Transport& transport, const Options& options = Options::from_environment(),
                    const SessionOptions& session = {});
-  /// Closes, if that has not been done and no exception is under way.
+  /// Closes the session, unless it is closed already or an exception is under way.
   ~Session() override;
   Session(Session&&) = delete;
   Session& operator=(Session&&) = delete;
@@ -125,21 +129,22 @@ class PAPFFT_API Session : public Collectives {
   void abandon() noexcept;
 
   void processing_start();
-  /// `fraction` of this processing is done. From any thread; cheap. @throws std::invalid_argument unless in (0, 1]
+  /// Says that this fraction of the processing is done. From any thread; cheap. @throws std::invalid_argument unless in
+  /// (0, 1]
   void edge(double fraction);
   void processing_end();
 
-  /// From now on "auto" means this algorithm for this operation. The same on all ranks. @throws std::invalid_argument unknown
+  /// Sets what "auto" means for an operation from now on; the same on all ranks. @throws std::invalid_argument unknown
   void use_algorithm(Operation operation, std::string_view algorithm);
 
-  /// @throws StateError  a persistent call has been started and not been waited for; else as Collectives
+  /// @throws StateError  a persistent call has been started and not yet waited for; else as Collectives
   void call(const CallArguments& arguments) override;
 
-  /// The background thread, if there is one, moves the call on while its caller computes. The session expects and plans other
-  /// calls as if this one did not exist.
+  /// The background thread, if there is one, moves the call on while its caller computes. The session expects and plans the
+  /// other calls (call(), and persistent ones) as if this one did not exist.
   [[nodiscard]] Pending start(const CallArguments& arguments, std::shared_ptr<const void> keep = {}) override;
 
-  /// Arguments as scatter() and gather(). Local. @throws std::invalid_argument  as these, at once
+  /// Arguments as scatter() and gather(). Local. @throws std::invalid_argument  as scatter() and gather(), at once
   template <Element T>
   [[nodiscard]] PersistentCall scatter_init(std::span<const T> send, std::span<T> recv, int root,
                                             std::string_view algorithm = "auto") {
@@ -161,7 +166,7 @@ class PAPFFT_API Session : public Collectives {
                                 .recv = std::as_writable_bytes(recv)}));
   }
 
-  /// Now, on rank 0's clock.
+  /// The time now, on rank 0's clock.
   [[nodiscard]] std::int64_t now_ns() const;
   [[nodiscard]] SessionStatistics statistics() const;
 
