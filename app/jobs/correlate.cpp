@@ -98,10 +98,8 @@ void add_correlate(CLI::App& app, Action& action) {
       "The numbers are those of scipy.signal.csd (mean of conj(FFT of the first) * FFT of the second) and\n"
       "scipy.signal.coherence, one row per pair: 0 and 1, 0 and 2, ..., 1 and 2, ... Of two inputs the "
       "shorter is padded\n"
-      "with zeros. The input is read in pieces: it may be longer than memory. Signals as with psd.\n"
-      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 stopped "
-      "by "
-      "SIGUSR1, 130 by SIGINT, 143 by SIGTERM.");
+      "with zeros. The input is read in pieces: it may be longer than memory. Signals as with psd.\n" +
+      std::string(kExitCodes));
   command->callback([&action, options] {
     action = [options] {
       options->inputs = {options->io.in};

@@ -3,7 +3,6 @@
 #pragma once
 #include <complex>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <optional>
 #include <span>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "app/jobs/channels.hpp"
+#include "app/jobs/early_end.hpp"
 #include "app/jobs/sample_job.hpp"
 #include "app/run/arrivals.hpp"
 #include "fft/spectral/welch.hpp"
@@ -72,7 +72,7 @@ class WelchRun {
   [[nodiscard]] RunReport& report() { return report_; }
   /// Collective, when the result is written. @throws Quit on every rank, if it is only of what came of a pipe, which a signal
   /// has ended or which could not be read to its end
-  void end();
+  void end() { early_.rethrow(job_); }
   /// The input had rows or several channels, and so has the result.
   [[nodiscard]] bool has_rows() const { return has_rows_; }
 
@@ -146,9 +146,8 @@ class WelchRun {
   RunReport report_;
   bool knows_rate_ = false;
   bool has_rows_ = false;
-  std::exception_ptr read_failure_;  // kept until the ranks talk anyway, or, of a pipe, to the end
+  EarlyEnd early_;  // a failure is kept until the ranks talk anyway, or, of a pipe, to the end
   std::optional<StopRequest::Orderly> orderly_;
-  int stopped_ = kOk;
 
   std::uint64_t frames_done_ = 0;
   // Of the samples side by side that read_batch() fills at the root:

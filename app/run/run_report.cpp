@@ -2,6 +2,7 @@
 #include "app/run/run_report.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <array>
@@ -33,6 +34,21 @@ std::string time_text(double seconds) {
 }
 
 }  // namespace
+
+void RunReport::begin(const std::string& of_command, int of_ranks) {
+  command = of_command;
+  ranks = of_ranks;
+  threads = omp_get_max_threads();
+}
+
+std::string RunReport::who() const {
+  return fmt::format("{} with {}", counted(static_cast<std::uint64_t>(ranks), "rank"),
+                     counted(static_cast<std::uint64_t>(threads), "thread"));
+}
+
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 std::optional<double> RunReport::break_even_bytes_per_s() const {
   const double saved_s = single_process_s - shared_work_s;
