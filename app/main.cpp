@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <numeric>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -87,72 +85,29 @@ int refuse(const std::string& why, int why_code = kUsage) {
   return code != kOk ? code : why_code;
 }
 
-/// Letters to be replaced, added or left out to make one word of the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t corner = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = corner + (a[i] == b[j] ? 0 : 1);
-      corner = std::exchange(row[j + 1], std::min({replaced, row[j] + 1, row[j + 1] + 1}));
-    }
-  }
-  return row.back();
-}
+using AddLegacy = void (*)(CLI::App&, Action&);
 
-/// " (did you mean X?)", if there is a word that looks like this one.
-std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
-  const auto nearest = std::ranges::min_element(known, {}, [&](const auto& k) { return distance(word, k); });
-  constexpr std::size_t kLettersPerMistake = 3;
-  if (nearest == known.end() || distance(word, *nearest) > word.size() / kLettersPerMistake) return "";
-  return fmt::format(" (did you mean {}?)", *nearest);
-}
+/// A command by its name, under the heading of --help where who wants it looks.
+struct Entry {
+  const char* heading;
+  void (*add)(cli::Command&) = nullptr;
+  AddLegacy add_legacy = nullptr;
 
-std::vector<std::string> commands_of(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
-  return names;
-}
+  Entry(const char* under, void (*to_add)(cli::Command&)) : heading(under), add(to_add) {}
+  Entry(const char* under, AddLegacy to_add) : heading(under), add_legacy(to_add) {}
+};
 
-std::vector<std::string> options_of(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
-}
-
-std::string explain(const CLI::ParseError& error, const CLI::App& whole) {
-  const CLI::App* app = &whole;
-  std::string command = app->get_name();
-  while (!app->get_subcommands().empty()) {
-    app = app->get_subcommands().front();
-    command += " " + app->get_name();
-  }
-  const auto unknown = app->remaining();
-  const auto is = [&](CLI::ExitCodes code) { return error.get_exit_code() == static_cast<int>(code); };
-  if (is(CLI::ExitCodes::RequiredError) && !unknown.empty() && !commands_of(*app).empty()) {
-    const auto known = commands_of(*app);
-    return fmt::format("no command '{}'{}; known: {}", unknown.front(), suggestion(unknown.front(), known),
-                       fmt::join(known, ", "));
-  }
-  if (is(CLI::ExitCodes::ExtrasError) && !unknown.empty()) {
-    const auto option = std::ranges::find_if(unknown, [](const auto& word) { return word.starts_with("-"); });
-    if (option == unknown.end())
-      return fmt::format("'{}' is one argument too many ({} --help shows how)", unknown.front(), command);
-    const std::string word = option->substr(0, option->find('='));
-    return fmt::format("no option {}{}; {} --help shows all", word, suggestion(word, options_of(*app)),
-                       command);
-  }
-  return fmt::format("{} ({} --help shows how)", error.what(), command);
-}
+const std::array kCommands = {
+    Entry("Jobs", add_transform),       Entry("Jobs", add_spectrogram),  Entry("Jobs", add_psd),
+    Entry("Jobs", add_correlate),       Entry("Jobs", add_convolve),     Entry("Benchmarks", add_bench),
+    Entry("Benchmarks", add_record),    Entry("Benchmarks", add_report), Entry("Benchmarks", add_experiment),
+    Entry("Models", add_algorithms),    Entry("Models", add_schedule),   Entry("Models", add_simulate),
+    Entry("This machine", add_cluster), Entry("This machine", add_tune), Entry("This machine", add_info)};
 
 int parse_and_act(std::vector<std::string> words) {
-  CLI::App app("papfft: Fourier transforms by many processes that need not arrive together", "papfft");
-  app.set_version_flag("--version", kVersion);
-  app.require_subcommand(1);
+  cli::Command app("papfft: Fourier transforms by many processes that need not arrive together", "papfft");
+  app.version(kVersion);
+  app.require_subcommand();
   app.footer(
       "Examples:\n"
       "  papfft spectrogram recording.flac -o picture.png\n"
@@ -160,36 +115,23 @@ int parse_and_act(std::vector<std::string> words) {
       "  papfft COMMAND --help\n"
       "Every option with [env:...] can also be set in the environment; 'papfft info' shows what is in "
       "force.");
-  Action action;
-  add_transform(app, action);
-  add_spectrogram(app, action);
-  add_psd(app, action);
-  add_correlate(app, action);
-  add_convolve(app, action);
-  add_algorithms(app, action);
-  add_schedule(app, action);
-  add_simulate(app, action);
-  add_bench(app, action);
-  add_cluster(app, action);
-  add_tune(app, action);
-  add_report(app, action);
-  add_experiment(app, action);
-  add_info(app, action);
-  add_record(app, action);
+  Action legacy;
+  for (const Entry& entry : kCommands) {
+    app.group(entry.heading);
+    if (entry.add != nullptr) entry.add(app);
+    if (entry.add_legacy != nullptr) entry.add_legacy(cli::Bridge::app(app), legacy);
+  }
   try {
-    // record -o FILE -- JOB: CLI11 would take what follows the dashes for arguments of ours.
+    // record -o FILE -- JOB: what follows the dashes is not for us.
     if (!words.empty() && words.front() == "record") {
       const auto dashes = std::ranges::find(words, "--");
       if (dashes != words.end()) words.erase(dashes);
     }
-    std::ranges::reverse(words);  // as CLI11 wants them
-    app.parse(std::move(words));
-    return action();
-  } catch (const CLI::Success& e) {  // --help, --version
-    if (launched_rank() == 0) app.exit(e);
-    return kOk;
-  } catch (const CLI::ParseError& e) {
-    return refuse(explain(e, app));
+    if (const auto shown = app.parse(std::move(words))) {  // --help, --version
+      if (launched_rank() == 0) fmt::print("{}", *shown);
+      return kOk;
+    }
+    return legacy ? legacy() : app.run();
   } catch (const comm::TraceError& e) {  // of --delay, which every rank reads
     return refuse(e.what(), kBadData);
   } catch (const std::invalid_argument& e) {

@@ -32,7 +32,7 @@ troff() {
 }
 
 version=$("$program" --version)
-commands=$("$program" --help | awk '/^Subcommands:/ { on = 1; next } /^[^ ]/ { on = 0 } on && /^  [a-z]/ { print $1 }')
+commands=$("$program" --help | awk '/^Examples:/ { over = 1 } !over && /^  [a-z]/ { print $1 }')
 {
   "$program" --help | troff papfft "$version"
   echo '.SH SEE ALSO'

@@ -33,20 +33,16 @@ namespace {
 
 }  // namespace
 
-void add_cluster(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
+void add_cluster(cli::Command& app) {
+  cli::Command* command = app.add_subcommand(
       "cluster", "a virtual cluster of N hosts at a given rate on this machine: up, run, link, status, down");
   // The script has its own --help and options.
-  command->set_help_flag();
-  command->prefix_command();
-  command->callback([&action, command] {
-    action = [command]() -> int {
-      std::vector<std::string> words = command->remaining();
-      std::vector<char*> arguments;
-      for (std::string& word : words) arguments.push_back(word.data());
-      arguments.push_back(nullptr);
-      run_cluster(arguments.data());
-    };
+  command->without_help()->takes_rest()->runs([command]() -> int {
+    std::vector<std::string> words = command->rest();
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    run_cluster(arguments.data());
   });
 }
 

@@ -53,7 +53,7 @@ _papfft() {
     *)
       if [[ -z $command ]]; then
         words=$("$program" --help 2>/dev/null | awk '
-          /^Subcommands:/ { on = 1; next } /^[^ ]/ { on = 0 } on && /^  [a-z]/ { print $1 }')
+          /^Examples:/ { over = 1 } !over && /^  [a-z]/ { print $1 }')
         words+=' --help --version'
       elif [[ $current == -* ]]; then
         words=$("$program" "$command" --help 2>/dev/null | grep -oE '^ +(-[a-z],)?--[a-z][a-z0-9-]*' |

@@ -13,7 +13,6 @@ namespace papfft::app::io {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using comm::ArrivalRecording;
 using comm::RecordedArrival;
 using comm::RecordedCall;
@@ -38,9 +37,9 @@ class Call {
   }
 
   [[nodiscard]] std::string text(const char* name) const {
-    const auto found = json_.find(name);
-    if (found == json_.end() || !found->is_string()) wrong("has no text '" + std::string(name) + "'");
-    std::string value = found->get<std::string>();
+    const Json* found = json_.find(name);
+    if (found == nullptr || !found->is_string()) wrong("has no text '" + std::string(name) + "'");
+    std::string value = found->text();
     if (value.size() > kLongestName ||
         !std::ranges::all_of(value, [](char c) { return c > ' ' && c <= '~' && c != ','; })) {
       wrong("has a '" + std::string(name) + "' that is no name");
@@ -49,15 +48,15 @@ class Call {
   }
 
   [[nodiscard]] std::int64_t number(const char* name, std::int64_t most) const {
-    const auto found = json_.find(name);
-    return whole(found == json_.end() ? Json() : *found, name, 0, most);
+    const Json* found = json_.find(name);
+    return whole(found == nullptr ? Json() : *found, name, 0, most);
   }
 
   /// That of a rank. @return nothing: null
   [[nodiscard]] std::optional<std::int64_t> of_rank(const char* name, std::size_t rank,
                                                     std::int64_t least) const {
-    const auto found = json_.find(name);
-    if (found == json_.end() || !found->is_array() || found->size() != ranks_)
+    const Json* found = json_.find(name);
+    if (found == nullptr || !found->is_array() || found->size() != ranks_)
       wrong("has not one '" + std::string(name) + "' per rank");
     const Json& value = (*found)[rank];
     if (value.is_null()) return std::nullopt;
@@ -124,20 +123,23 @@ ArrivalRecording read_json(std::istream& in) {
     if (text.size() > kLongest) fail("it is too long");
   }
   try {
-    return recording_of(Json::parse(text, [](int depth, Json::parse_event_t, Json&) {
-      if (depth > kDeepest) fail("it nests deeper than any recording");
-      return true;
-    }));
-  } catch (const Json::parse_error& e) {
-    fail("is no whole JSON (at byte " + std::to_string(e.byte) + " of " + std::to_string(text.size()) + ")");
-  } catch (const Json::exception&) {
-    fail("has a number that is out of range");
+    return recording_of(Json::parse(text, kDeepest));
+  } catch (const JsonError& e) {
+    switch (e.kind()) {
+      case JsonError::Kind::depth:
+        fail("it nests deeper than any recording");
+      case JsonError::Kind::syntax:
+        fail("is no whole JSON (at byte " + std::to_string(e.byte()) + " of " + std::to_string(text.size()) +
+             ")");
+      default:
+        fail("has a number that is out of range");
+    }
   }
 }
 
 }  // namespace
 
-nlohmann::ordered_json to_json(const ArrivalRecording& recording) {
+Json to_json(const ArrivalRecording& recording) {
   Json calls = Json::array();
   for (const RecordedCall& call : recording.calls) {
     Json entry = {{"operation", comm::to_string(call.operation)},
@@ -159,14 +161,14 @@ nlohmann::ordered_json to_json(const ArrivalRecording& recording) {
 }
 
 ArrivalRecording recording_of(const Json& document) {
-  const auto version = document.is_object() ? document.find("arrivals") : document.end();
-  if (version == document.end()) fail("is JSON, but no recording: it has no 'arrivals'");
+  const Json* version = document.find("arrivals");
+  if (version == nullptr) fail("is JSON, but no recording: it has no 'arrivals'");
   if (*version != comm::kRecordingVersion) {
     fail("is of another version of the format; this program reads version " +
          std::to_string(comm::kRecordingVersion));
   }
-  const auto calls = document.find("calls");
-  if (calls == document.end() || !calls->is_array()) fail("has no list 'calls'");
+  const Json* calls = document.find("calls");
+  if (calls == nullptr || !calls->is_array()) fail("has no list 'calls'");
   const Json ranks = document.value("ranks", Json());
   const auto most = static_cast<std::int64_t>(comm::kMostTraceRows);
   if (!ranks.is_number_unsigned() || ranks.get<std::uint64_t>() > comm::kMostTraceRows)

@@ -46,7 +46,7 @@ void check_words(const std::vector<std::string>& words, const char* option, cons
 
 }  // namespace
 
-void TransformSizes::declare(CLI::App& command) {
+void TransformSizes::declare(cli::Command& command) {
   command.add_option("--sizes", sizes, "lengths: 1000 or 2^10; A..B: A and its doubles up to B")
       ->delimiter(',')
       ->capture_default_str();

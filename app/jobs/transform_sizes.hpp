@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Options that `papfft bench local` and `papfft tune` share: which local transforms.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/cli/cli11_bridge.hpp"
+#include "app/cli/command_line.hpp"
 #include "fft/kernel/fftw_plan.hpp"
 
 namespace papfft::app {
@@ -16,7 +17,8 @@ struct TransformSizes {
   std::vector<std::string> precisions = {"float", "double"};
   std::vector<std::string> domains = {"complex", "real"};
 
-  void declare(CLI::App& command);
+  void declare(cli::Command& command);
+  void declare(CLI::App& command) { declare(cli::Bridge::command(command)); }
   /// The lengths, in the order given, none twice. @throws UsageError
   [[nodiscard]] std::vector<std::size_t> lengths() const;
   /// @throws UsageError  a precision or domain that is not known

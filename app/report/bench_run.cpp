@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "app/io/errors.hpp"
+#include "app/io/nlohmann_bridge.hpp"
 #include "app/io/recording_file.hpp"
 #include "app/report/canvas.hpp"
 #include "app/report/statistics.hpp"

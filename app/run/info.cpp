@@ -48,7 +48,7 @@ void print_layer_settings() {
   line("latency, ns", fmt::format("{}", o.link.latency_ns), from("PAPFFT_LATENCY_NS"));
 }
 
-int run_info(const CLI::App& command, const JobOptions& options) {
+int run_info(const cli::Command& command, const JobOptions& options) {
   (void)options.to_comm_options();  // complains about settings that make no sense
   char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
@@ -65,16 +65,15 @@ int run_info(const CLI::App& command, const JobOptions& options) {
   fmt::print("  {} transforms tuned ('papfft tune'{})\n", fft::Tuning::of_user().size(),
              tuning_file.empty() ? std::string() : ", kept in " + tuning_file.string());
   fmt::print("\nsettings\n");
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->get_envname().empty()) continue;
-    const std::string flag = "--" + option->get_lnames().front();
-    const bool typed = command_line().find(flag) != std::string::npos;
-    const bool environment = std::getenv(option->get_envname().c_str()) != nullptr;
-    const std::string value = option->count() > 0 ? option->results().back() : option->get_default_str();
-    line(flag, value,
+  for (const cli::Option* option : command.options()) {
+    const std::string variable = option->variable();
+    if (variable.empty()) continue;
+    const bool typed = command_line().find(option->flag()) != std::string::npos;
+    const bool environment = std::getenv(variable.c_str()) != nullptr;
+    line(option->flag(), option->value_text(),
          typed         ? "command line"
-         : environment ? "environment " + option->get_envname()
-                       : "default (or " + option->get_envname() + ")");
+         : environment ? "environment " + variable
+                       : "default (or " + variable + ")");
   }
   print_layer_settings();
   return kOk;
@@ -82,14 +81,13 @@ int run_info(const CLI::App& command, const JobOptions& options) {
 
 }  // namespace
 
-void add_info(CLI::App& app, Action& action) {
+void add_info(cli::Command& app) {
   const auto options = std::make_shared<JobOptions>();
-  CLI::App* command =
+  cli::Command* command =
       app.add_subcommand("info", "show versions, the machine, and every setting with its origin");
   options->declare(*command);
   command->footer("Examples:\n  papfft info\n  PAPFFT_WAIT=nap papfft info --threads 2");
-  command->callback(
-      [&action, command, options] { action = [command, options] { return run_info(*command, *options); }; });
+  command->runs([command, options] { return run_info(*command, *options); });
 }
 
 }  // namespace papfft::app

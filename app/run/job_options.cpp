@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "app/cli/number_checks.hpp"
 #include "app/io/recording_file.hpp"
 #include "comm/choose/select.hpp"
 #include "comm/engine/wait.hpp"
@@ -24,14 +23,13 @@ comm::ArrivalPattern parse_arrivals(const std::string& spec, std::uint64_t seed)
   return comm::ArrivalPattern::parse(spec, seed, &io::parse_trace);
 }
 
-CLI::Option* add_edge_option(CLI::App& app, double& edge) {
+cli::Option* add_edge_option(cli::Command& app, double& edge) {
   return app.add_option("--edge", edge, "share of the computation after which a rank tells how far it is")
-      ->check(CLI::Range(0.01, 1.0))
-      ->check(finite_number())
+      ->in_range(0.01, 1.0)
       ->capture_default_str();
 }
 
-void ArrivalOptions::declare(CLI::App& app) {
+void ArrivalOptions::declare(cli::Command& app) {
   app.add_option("--delay", delay,
                  "for experiments: how late each rank is, per vector, e.g. uniform:50ms or late:3:20ms (all: "
                  "papfft bench collective --help)")
@@ -45,7 +43,7 @@ void ArrivalOptions::declare(CLI::App& app) {
   add_edge_option(app, edge)->envname("PAPFFT_EDGE")->group(kGroup);
 }
 
-void JobOptions::declare(CLI::App& app) {
+void JobOptions::declare(cli::Command& app) {
   const auto algorithm = [&](const char* option, std::string& value, const char* variable, const char* what) {
     app.add_option(option, value,
                    std::string("algorithm of the ") + what +
@@ -65,12 +63,12 @@ void JobOptions::declare(CLI::App& app) {
   declare_common(app);
 }
 
-void JobOptions::declare_recording(CLI::App& app) {
+void JobOptions::declare_recording(cli::Command& app) {
   app.add_option(
          "--record", record,
          "write when each rank came to each collective call to this file, .csv or .json (--delay trace:FILE "
          "replays either); may be given for each (papfft record --help)")
-      ->allow_extra_args(false)
+      ->one_value_each()
       ->group(kGroup);
   app.add_option("--timeline", timeline,
                  "write what each rank did when, waits and messages included, to this .json file, which "
@@ -78,11 +76,11 @@ void JobOptions::declare_recording(CLI::App& app) {
       ->group(kGroup);
 }
 
-void JobOptions::declare_common(CLI::App& app) {
+void JobOptions::declare_common(cli::Command& app) {
   app.add_option("--threads", threads,
                  "OpenMP threads per rank; 0: OMP_NUM_THREADS, or the rank's share of the cores")
       ->envname("PAPFFT_THREADS")
-      ->check(CLI::Range(0, 4096))
+      ->in_range(0, 4096)
       ->capture_default_str()
       ->group(kGroup);
   app.add_option("--wait", wait, "what a waiting rank does with its core: spin, yield, nap or auto")
@@ -92,8 +90,7 @@ void JobOptions::declare_common(CLI::App& app) {
   app.add_option("--stuck-after", stuck_after_s,
                  "seconds without progress after which the job is ended; 0: never")
       ->envname("PAPFFT_STUCK_AFTER")
-      ->check(CLI::Range(0.0, 1e6))
-      ->check(finite_number())
+      ->in_range(0.0, 1e6)
       ->capture_default_str()
       ->group(kGroup);
   app.add_option("--progress", progress, "show progress on stderr: auto (on a terminal), always or never")

@@ -11,6 +11,7 @@
 #include "app/cli/command.hpp"
 #include "app/cli/tell.hpp"
 #include "app/cli/version.hpp"
+#include "app/io/nlohmann_bridge.hpp"
 #include "app/io/recording_file.hpp"
 #include "app/run/machine.hpp"
 #include "app/run/output_files.hpp"
@@ -48,7 +49,7 @@ std::string csv(const ArrivalRecording& recording, const nlohmann::ordered_json&
 nlohmann::ordered_json json(const ArrivalRecording& recording, const nlohmann::ordered_json& machine) {
   nlohmann::ordered_json document = {
       {"papfft", kVersion}, {"command", command_line()}, {"machine", machine}, {"units", kUnits}};
-  document.update(io::to_json(recording));
+  document.update(io::bridged(io::to_json(recording)));
   return document;
 }
 

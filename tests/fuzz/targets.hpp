@@ -134,8 +134,7 @@ inline void trace(Bytes bytes) {
     comm::write_recording(out, recording, {});
     std::istringstream again(out.str());
     require(comm::read_recording(again) == recording);
-    std::istringstream as_json(
-        app::io::to_json(recording).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    std::istringstream as_json(app::io::to_json(recording).dump());
     require(app::io::read_recording(as_json) == recording);
   } catch (const comm::TraceError&) {
   }

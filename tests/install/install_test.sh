@@ -89,7 +89,7 @@ cmake --build fft_way/build >>log
 ./fft_way/build/x || fail "a program with papfft::fft by CMake"
 
 pages=$("$prefix/bin/papfft" --help |
-  awk '/^Subcommands:/ { on = 1; next } /^[^ ]/ { on = 0 } on && NF { print "papfft-" $1 }')
+  awk '/^Examples:/ { over = 1 } !over && /^  [a-z]/ { print "papfft-" $1 }')
 [[ $pages == *papfft-transform* ]] || fail "no commands in --help"
 for page in papfft $pages; do
   file=$prefix/share/man/man1/$page.1
