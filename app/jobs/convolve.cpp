@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "app/cli/command.hpp"
-#include "app/cli/number_checks.hpp"
 #include "app/cli/tell.hpp"
 #include "app/io/wav.hpp"
 #include "app/jobs/sample_job.hpp"
@@ -380,9 +379,9 @@ class ConvolveJob {
 
 }  // namespace
 
-void add_convolve(CLI::App& app, Action& action) {
+void add_convolve(cli::Command& app) {
   const auto options = std::make_shared<ConvolveOptions>();
-  CLI::App* command =
+  cli::Command* command =
       app.add_subcommand("convolve", "a recording through a long filter, such as a room's impulse response");
   options->io.writes_sound = true;
   options->io.declare(*command, ".npy, .raw/.bin, .csv, a sound .wav, or a picture .png/.svg");
@@ -393,11 +392,11 @@ void add_convolve(CLI::App& app, Action& action) {
   command
       ->add_option("--mode", options->mode,
                    "full (all N+M-1 results), same (the middle N) or valid (where both overlap completely)")
-      ->check(CLI::IsMember({"full", "same", "valid"}))
+      ->one_of({"full", "same", "valid"})
       ->capture_default_str();
   command
       ->add_option("--nfft", options->length, "length of the transforms (default: a power of two that suits)")
-      ->check(positive_number());
+      ->positive();
   command->add_flag("--each-channel", options->apart,
                     "each channel of a sound apart, one row per channel (default: their mean)");
   options->job.declare(*command);
@@ -413,12 +412,10 @@ void add_convolve(CLI::App& app, Action& action) {
       "off.\n"
       "SIGUSR1, SIGINT and SIGTERM end the job, which then leaves no incomplete output.\n" +
       std::string(kExitCodes));
-  command->callback([&action, options] {
-    action = [options] {
-      if (options->filter == "-" && options->io.in == "-")
-        throw UsageError("standard input (-) can be read once: name a file for IN or FILTER");
-      return run_sample_job<ConvolveJob>(*options);
-    };
+  command->runs([options] {
+    if (options->filter == "-" && options->io.in == "-")
+      throw UsageError("standard input (-) can be read once: name a file for IN or FILTER");
+    return run_sample_job<ConvolveJob>(*options);
   });
 }
 

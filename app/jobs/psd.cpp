@@ -45,9 +45,9 @@ class PsdJob {
 
 }  // namespace
 
-void add_psd(CLI::App& app, Action& action) {
+void add_psd(cli::Command& app) {
   const auto options = std::make_shared<WelchOptions>();
-  CLI::App* command =
+  cli::Command* command =
       app.add_subcommand("psd", "power spectrum of a recording, averaged over frames (Welch)");
   options->io.declare(*command, ".npy, .raw/.bin, .csv, or a picture .png/.svg");
   command->add_flag("--each-channel", options->apart, "each channel of a sound apart (default: their mean)");
@@ -57,7 +57,7 @@ void add_psd(CLI::App& app, Action& action) {
                    "of the frames' powers: mean, or median, which a few loud frames do not change (the root "
                    "then holds "
                    "8 bytes per frame, bin and channel)")
-      ->check(CLI::IsMember({"mean", "median"}))
+      ->one_of({"mean", "median"})
       ->capture_default_str();
   command->footer(
       "Examples:\n"
@@ -81,12 +81,10 @@ void add_psd(CLI::App& app, Action& action) {
       "code\n"
       "is 65.\n" +
       kExitCodes);
-  command->callback([&action, options] {
-    action = [options] {
-      options->inputs = {options->io.in};
-      options->check();
-      return run_sample_job<PsdJob>(*options);
-    };
+  command->runs([options] {
+    options->inputs = {options->io.in};
+    options->check();
+    return run_sample_job<PsdJob>(*options);
   });
 }
 

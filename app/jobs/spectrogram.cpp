@@ -12,7 +12,6 @@
 #include <optional>
 
 #include "app/cli/command.hpp"
-#include "app/cli/number_checks.hpp"
 #include "app/cli/tell.hpp"
 #include "app/io/row_files.hpp"
 #include "app/jobs/early_end.hpp"
@@ -384,36 +383,34 @@ int run_spectrogram(const SpectrogramOptions& options) {
 
 }  // namespace
 
-void add_spectrogram(CLI::App& app, Action& action) {
+void add_spectrogram(cli::Command& app) {
   const auto options = std::make_shared<SpectrogramOptions>();
-  CLI::App* command =
+  cli::Command* command =
       app.add_subcommand("spectrogram", "short-time spectra of a recording, as numbers or as a picture");
   options->io.declare(*command, "a picture .png/.svg, or .npy (frames x bins), .raw/.bin, .csv");
-  command->add_option("--nperseg", options->nperseg, "samples per frame")
-      ->check(positive_number())
-      ->capture_default_str();
+  command->add_option("--nperseg", options->nperseg, "samples per frame")->positive()->capture_default_str();
   command
       ->add_option("--noverlap", options->noverlap,
                    "samples that two neighbouring frames share (default: nperseg/8)")
-      ->check(count_from_0());
+      ->count_from_0();
   command->add_option("--window", options->window, "boxcar, hann, hamming, blackman or tukey")
       ->capture_default_str();
   command->add_option("--alpha", options->alpha, "tapered share of the tukey window")
-      ->check(finite_number())
+      ->finite()
       ->capture_default_str();
   command->add_option("--scaling", options->scaling, "density (per Hz) or spectrum")
-      ->check(CLI::IsMember({"density", "spectrum"}))
+      ->one_of({"density", "spectrum"})
       ->capture_default_str();
   command
       ->add_option("--detrend", options->detrend,
                    "subtract each frame's mean (constant), its line (linear) or nothing (none)")
-      ->check(CLI::IsMember({"constant", "linear", "none"}))
+      ->one_of({"constant", "linear", "none"})
       ->capture_default_str();
   command->add_option("--mode", options->mode, "psd or magnitude")
-      ->check(CLI::IsMember({"psd", "magnitude"}))
+      ->one_of({"psd", "magnitude"})
       ->capture_default_str();
   command->add_option("--rate", options->rate_hz, "sample rate in Hz, where the file does not tell")
-      ->check(positive_number());
+      ->positive();
   command->add_flag("--log-frequency", options->log_frequency,
                     "logarithmic frequency axis in pictures of real samples");
   options->job.declare(*command);
@@ -432,7 +429,7 @@ void add_spectrogram(CLI::App& app, Action& action) {
       "If a pipe cannot be read to its end, the output holds the frames before, and the exit code is 65.\n"
       "The numbers are those of scipy.signal.spectrogram (transposed: one row per frame).\n" +
       kExitCodes);
-  command->callback([&action, options] { action = [options] { return run_spectrogram(*options); }; });
+  command->runs([options] { return run_spectrogram(*options); });
 }
 
 }  // namespace papfft::app

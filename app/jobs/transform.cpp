@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "app/cli/command.hpp"
-#include "app/cli/number_checks.hpp"
 #include "app/cli/tell.hpp"
 #include "app/jobs/batch_journal.hpp"
 #include "app/jobs/distributed_run.hpp"
@@ -373,9 +372,9 @@ void accept_old_name(TransformOptions& options) {
 
 }  // namespace
 
-void add_transform(CLI::App& app, Action& action) {
+void add_transform(cli::Command& app) {
   const auto options = std::make_shared<TransformOptions>();
-  CLI::App* command =
+  cli::Command* command =
       app.add_subcommand("transform", "Fourier transform of a recording or of a batch of vectors");
   options->io.declare(*command, ".npy, .raw/.bin, .csv, or a picture .png/.svg");
   command->add_flag("--inverse", options->inverse, "the inverse transform, scaled by 1/N");
@@ -383,8 +382,7 @@ void add_transform(CLI::App& app, Action& action) {
                     "the input must be real samples; with --inverse: half a spectrum in, real samples out");
   command->add_flag("--full", options->full,
                     "all N bins of real samples, instead of the N/2+1 that determine them");
-  command->add_option("--length", options->length, "cut or zero-pad each vector to N samples")
-      ->check(positive_number());
+  command->add_option("--length", options->length, "cut or zero-pad each vector to N samples")->positive();
   command->add_flag(
       "--batch", options->batch,
       "the input is many vectors of --length N samples, one after another. Where all outputs are "
@@ -394,15 +392,15 @@ void add_transform(CLI::App& app, Action& action) {
       "--resume", options->resume,
       "go on with a batch that was stopped, with the same input (a pipe must begin again), by any "
       "number of ranks. What is done is kept in OUT.partial, and OUT.journal says what that is");
-  command->add_flag("--leave-distributed", options->leave_distributed,
-                    "results stay with the ranks: rank r of P writes elements r, r+P, r+2P, ... of OUT.npy "
-                    "to OUT.rankr.npy "
-                    "on its own host, and rank 0 writes OUT.index.json");
+  cli::Option* leave = command->add_flag("--leave-distributed", options->leave_distributed,
+                                         "results stay with the ranks: rank r of P writes elements r, r+P, "
+                                         "r+2P, ... of OUT.npy to OUT.rankr.npy "
+                                         "on its own host, and rank 0 writes OUT.index.json");
   command
       ->add_flag("--everywhere", options->everywhere,
                  "every rank gets the whole result (by an allgatherv) and writes it to OUT.rankr.npy on its "
                  "own host")
-      ->excludes("--leave-distributed");
+      ->excludes(leave);
   command
       ->add_option(
           "--engine", options->engine,
@@ -432,12 +430,10 @@ void add_transform(CLI::App& app, Action& action) {
       "If an input cannot be read to its end, the output holds the vectors before, and the exit code is 65.\n"
       "If the communication fails, the output holds the vectors that rank 0 has, and the exit code is 74.\n" +
       kExitCodes);
-  command->callback([&action, options] {
-    action = [options] {
-      accept_old_name(*options);
-      check_transform(*options);
-      return run_sample_job<TransformJob>(*options);
-    };
+  command->runs([options] {
+    accept_old_name(*options);
+    check_transform(*options);
+    return run_sample_job<TransformJob>(*options);
   });
 }
 

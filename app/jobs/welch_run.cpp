@@ -7,7 +7,6 @@
 #include <chrono>
 #include <functional>
 
-#include "app/cli/number_checks.hpp"
 #include "app/cli/tell.hpp"
 #include "fft/spectral/order_free_sum.hpp"
 
@@ -27,26 +26,23 @@ std::vector<fft::ChannelPair> all_pairs(std::size_t channels) {
 
 }  // namespace
 
-void WelchOptions::declare(CLI::App& app) {
-  app.add_option("--nperseg", nperseg, "samples per frame")->check(positive_number())->capture_default_str();
+void WelchOptions::declare(cli::Command& app) {
+  app.add_option("--nperseg", nperseg, "samples per frame")->positive()->capture_default_str();
   app.add_option("--overlap,--noverlap", noverlap,
                  "samples that neighbouring frames share (default: nperseg/2)")
-      ->check(count_from_0());
+      ->count_from_0();
   app.add_option("--nfft", nfft, "pad each frame with zeros to so many samples (default: nperseg)")
-      ->check(positive_number());
+      ->positive();
   app.add_option("--window", window, "boxcar, hann, hamming, blackman or tukey")->capture_default_str();
-  app.add_option("--alpha", alpha, "tapered share of the tukey window")
-      ->check(finite_number())
-      ->capture_default_str();
+  app.add_option("--alpha", alpha, "tapered share of the tukey window")->finite()->capture_default_str();
   app.add_option("--scaling", scaling, "density (per Hz) or spectrum")
-      ->check(CLI::IsMember({"density", "spectrum"}))
+      ->one_of({"density", "spectrum"})
       ->capture_default_str();
   app.add_option("--detrend", detrend,
                  "subtract each frame's mean (constant), its line (linear) or nothing (none)")
-      ->check(CLI::IsMember({"constant", "linear", "none"}))
+      ->one_of({"constant", "linear", "none"})
       ->capture_default_str();
-  app.add_option("--rate", rate_hz, "sample rate in Hz, where the file does not tell")
-      ->check(positive_number());
+  app.add_option("--rate", rate_hz, "sample rate in Hz, where the file does not tell")->positive();
   app.add_flag("--two-sided", two_sided,
                "all nfft bins of real samples, instead of those up to half the rate");
   app.add_option(
@@ -54,11 +50,11 @@ void WelchOptions::declare(CLI::App& app) {
          "who reads the input: root (and scatters it), or parallel: every rank its own part of a file that "
          "all see")
       ->envname("PAPFFT_READ")
-      ->check(CLI::IsMember({"root", "parallel"}))
+      ->one_of({"root", "parallel"})
       ->capture_default_str();
   app.add_option("--frames-at-once", frames_at_once,
                  "frames that a rank holds at a time (default: as many as make 2^18 samples)")
-      ->check(positive_number());
+      ->positive();
   app.add_flag("--log-frequency", log_frequency, "logarithmic frequency axis in pictures of real samples");
   job.declare(app);
 }

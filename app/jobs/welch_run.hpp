@@ -37,7 +37,7 @@ struct WelchOptions {
   std::size_t frames_at_once = 0;  ///< per rank; 0: as many as hold about 2^18 samples
 
   /// Declares all but the inputs on a command.
-  void declare(CLI::App& app);
+  void declare(cli::Command& app);
   /// @throws UsageError, std::invalid_argument  options that do not fit together
   void check() const;
   [[nodiscard]] fft::WelchSettings settings(double sample_rate_hz) const;

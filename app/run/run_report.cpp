@@ -108,7 +108,7 @@ std::string RunReport::text() const {
 }
 
 void RunReport::write_json(const std::string& path) const {
-  nlohmann::ordered_json document;
+  io::Json document;
   document["papfft"] = kVersion;
   document["command"] = command;
   document["settings"] = settings;
@@ -122,10 +122,10 @@ void RunReport::write_json(const std::string& path) const {
     document["shared_work_s"] = shared_work_s;
     document["single_process_s"] = single_process_s;
     const auto speed = break_even_bytes_per_s();
-    document["break_even_bytes_per_s"] = speed ? nlohmann::ordered_json(*speed) : nlohmann::ordered_json();
+    document["break_even_bytes_per_s"] = speed ? io::Json(*speed) : io::Json();
   }
   if (arrivals) {
-    nlohmann::ordered_json error;  // null: nothing was predicted
+    io::Json error;  // null: nothing was predicted
     if (arrivals->prediction_error_ms) error = *arrivals->prediction_error_ms;
     document["arrivals"] = {{"calls", arrivals->calls},
                             {"planned", arrivals->planned},

@@ -2,13 +2,13 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "app/io/json.hpp"
 #include "app/run/job.hpp"
 #include "app/run/job_options.hpp"
 
@@ -27,8 +27,8 @@ struct ArrivalSummary {
 /// How a job went: what --stats prints and --json writes. Filled on the root.
 struct RunReport {
   std::string command;
-  std::string summary;              ///< one line: what was computed, by how many ranks and threads, how
-  nlohmann::ordered_json settings;  ///< the job's own
+  std::string summary;  ///< one line: what was computed, by how many ranks and threads, how
+  io::Json settings;    ///< the job's own
   std::vector<std::pair<std::string, double>> phases_s;
   std::uint64_t bytes_out = 0;   ///< sent by the root over links
   std::uint64_t bytes_back = 0;  ///< received by it
