@@ -104,8 +104,8 @@ class ConvolveJob {
     rate_hz_ = source.info().sample_rate_hz;
     if (rate_hz_ > 0 && of_filter_hz > 0 && rate_hz_ != of_filter_hz) {
       throw UsageError(
-          fmt::format("{} has {} samples per second and {} {}; what would work: one of them resampled to the "
-                      "other's rate",
+          fmt::format("{} has {} samples per second, and {} has {}; what would work: resample one of them "
+                      "to the other's rate",
                       source.name(), rate_hz_, filter.name(), of_filter_hz));
     }
     if (!(rate_hz_ > 0)) rate_hz_ = of_filter_hz;

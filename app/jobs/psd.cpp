@@ -53,10 +53,10 @@ void add_psd(cli::Command& app) {
   command->add_flag("--each-channel", options->apart, "each channel of a sound apart (default: their mean)");
   options->declare(*command);
   command
-      ->add_option("--average", options->average,
-                   "of the frames' powers: mean, or median, which a few loud frames do not change (the root "
-                   "then holds "
-                   "8 bytes per frame, bin and channel)")
+      ->add_option(
+          "--average", options->average,
+          "how to average the frames' powers: mean, or median, which a few loud frames do not change "
+          "(rank 0 then holds 8 bytes per frame, bin and channel)")
       ->one_of({"mean", "median"})
       ->capture_default_str();
   command->footer(

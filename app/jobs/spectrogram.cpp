@@ -15,6 +15,7 @@
 #include "app/cli/tell.hpp"
 #include "app/io/row_files.hpp"
 #include "app/jobs/early_end.hpp"
+#include "app/jobs/frame_options.hpp"
 #include "app/jobs/frame_tasks.hpp"
 #include "app/jobs/sample_job.hpp"
 #include "app/run/arrivals.hpp"
@@ -25,18 +26,12 @@ namespace papfft::app {
 
 namespace {
 
-struct SpectrogramOptions {
+struct SpectrogramOptions : FrameOptions {
   JobOptions job;
   InputOptions io;
-  std::size_t nperseg = 256;
-  std::optional<std::size_t> noverlap;
-  std::string window = "tukey";
-  double alpha = 0.25;
-  std::string scaling = "density";
-  std::string detrend = "constant";
   std::string mode = "psd";
-  double rate_hz = 0;  ///< 0: the file's, or 1
-  bool log_frequency = false;
+
+  SpectrogramOptions() { window = "tukey"; }
 };
 
 struct Plan {
@@ -58,7 +53,7 @@ class SpectrogramJob {
                  .tukey_alpha = options.alpha,
                  .nperseg = options.nperseg,
                  .noverlap = options.noverlap.value_or(options.nperseg / 8),
-                 .scaling = options.scaling == "density" ? fft::Scaling::density : fft::Scaling::spectrum,
+                 .scaling = options.parsed_scaling(),
                  .detrend = fft::parse_detrend(options.detrend),
                  .mode = options.mode == "psd" ? fft::SpectrogramMode::psd : fft::SpectrogramMode::magnitude};
   }
@@ -372,15 +367,6 @@ class SpectrogramJob {
   std::optional<StopRequest::Orderly> orderly_;
 };
 
-int run_spectrogram(const SpectrogramOptions& options) {
-  if (options.noverlap && *options.noverlap >= options.nperseg) {
-    throw UsageError(
-        fmt::format("--noverlap {} must be below --nperseg {}", *options.noverlap, options.nperseg));
-  }
-  (void)fft::parse_window(options.window);
-  return run_sample_job<SpectrogramJob>(options);
-}
-
 }  // namespace
 
 void add_spectrogram(cli::Command& app) {
@@ -388,31 +374,10 @@ void add_spectrogram(cli::Command& app) {
   cli::Command* command =
       app.add_subcommand("spectrogram", "short-time spectra of a recording, as numbers or as a picture");
   options->io.declare(*command, "a picture .png/.svg, or .npy (frames x bins), .raw/.bin, .csv");
-  command->add_option("--nperseg", options->nperseg, "samples per frame")->positive()->capture_default_str();
-  command
-      ->add_option("--noverlap", options->noverlap,
-                   "samples that two neighbouring frames share (default: nperseg/8)")
-      ->count_from_0();
-  command->add_option("--window", options->window, "boxcar, hann, hamming, blackman or tukey")
-      ->capture_default_str();
-  command->add_option("--alpha", options->alpha, "tapered share of the tukey window")
-      ->finite()
-      ->capture_default_str();
-  command->add_option("--scaling", options->scaling, "density (per Hz) or spectrum")
-      ->one_of({"density", "spectrum"})
-      ->capture_default_str();
-  command
-      ->add_option("--detrend", options->detrend,
-                   "subtract each frame's mean (constant), its line (linear) or nothing (none)")
-      ->one_of({"constant", "linear", "none"})
-      ->capture_default_str();
+  options->declare(*command, "nperseg/8");
   command->add_option("--mode", options->mode, "psd or magnitude")
       ->one_of({"psd", "magnitude"})
       ->capture_default_str();
-  command->add_option("--rate", options->rate_hz, "sample rate in Hz, where the file does not tell")
-      ->positive();
-  command->add_flag("--log-frequency", options->log_frequency,
-                    "logarithmic frequency axis in pictures of real samples");
   options->job.declare(*command);
   command->footer(
       "Examples:\n"
@@ -429,7 +394,10 @@ void add_spectrogram(cli::Command& app) {
       "If a pipe cannot be read to its end, the output holds the frames before, and the exit code is 65.\n"
       "The numbers are those of scipy.signal.spectrogram (transposed: one row per frame).\n" +
       kExitCodes);
-  command->runs([options] { return run_spectrogram(*options); });
+  command->runs([options] {
+    options->check();
+    return run_sample_job<SpectrogramJob>(*options);
+  });
 }
 
 }  // namespace papfft::app

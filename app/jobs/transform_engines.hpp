@@ -58,16 +58,12 @@ class EngineRun {
   /// All must outlive this object. @param source, sink  nullptr elsewhere than at the root
   EngineRun(Job& job, const TransformOptions& options, const TransformPlan& plan, VectorSource<In>* source,
             VectorSink<Out>* sink, RunReport& report)
-      : job_(job),
-        options_(options),
-        plan_(plan),
-        source_(source),
-        sink_(sink),
-        report_(report),
-        progress_(options.job.make_progress(job.is_root(), "transform")) {}
+      : job_(job), options_(options), plan_(plan), source_(source), sink_(sink), report_(report) {}
 
   /// Collective.
   void run() {
+    Progress progress = options_.job.make_progress(job_.is_root(), "transform");
+    progress_ = &progress;
     const bool overlaps = plan_.engine == Engine::stream;
     const bool shares = overlaps || plan_.engine == Engine::dif;
     ArrivalAware arrivals(job_, options_.job, shares ? plan_.rows : 0,
@@ -120,7 +116,7 @@ class EngineRun {
       transform(run.offer.vector, out, run.rows);
       watch.compute_ends();
       sink_->pass(run.rows);
-      progress_.show(sink_->done(), plan_.known_rows());
+      progress_->show(sink_->done(), plan_.known_rows());
     }
     sink_->drain();
   }
@@ -141,7 +137,7 @@ class EngineRun {
       if (job_.is_root()) from_complex(result.data(), out);
     }
     if (job_.is_root()) sink_->pass(1);
-    progress_.show(1, 1);
+    progress_->show(1, 1);
     times_ = parallel.times();
   }
 
@@ -223,7 +219,7 @@ class EngineRun {
 
   void take(const Out* result) {
     sink_->take(result);
-    progress_.show(sink_->done(), plan_.known_rows());
+    progress_->show(sink_->done(), plan_.known_rows());
   }
 
   /// The job is about to be ended by a communication that failed, which spoils none of the results before.
@@ -244,7 +240,7 @@ class EngineRun {
   VectorSource<In>* source_;
   VectorSink<Out>* sink_;
   RunReport& report_;
-  Progress progress_;
+  Progress* progress_ = nullptr;  // during run()
   fft::PhaseTimes times_;
   fft::LocalKernel kernel_ = fft::LocalKernel::fftw;
 };

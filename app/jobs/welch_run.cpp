@@ -27,44 +27,28 @@ std::vector<fft::ChannelPair> all_pairs(std::size_t channels) {
 }  // namespace
 
 void WelchOptions::declare(cli::Command& app) {
-  app.add_option("--nperseg", nperseg, "samples per frame")->positive()->capture_default_str();
-  app.add_option("--overlap,--noverlap", noverlap,
-                 "samples that neighbouring frames share (default: nperseg/2)")
-      ->count_from_0();
+  FrameOptions::declare(app, "nperseg/2");
   app.add_option("--nfft", nfft, "pad each frame with zeros to so many samples (default: nperseg)")
       ->positive();
-  app.add_option("--window", window, "boxcar, hann, hamming, blackman or tukey")->capture_default_str();
-  app.add_option("--alpha", alpha, "tapered share of the tukey window")->finite()->capture_default_str();
-  app.add_option("--scaling", scaling, "density (per Hz) or spectrum")
-      ->one_of({"density", "spectrum"})
-      ->capture_default_str();
-  app.add_option("--detrend", detrend,
-                 "subtract each frame's mean (constant), its line (linear) or nothing (none)")
-      ->one_of({"constant", "linear", "none"})
-      ->capture_default_str();
-  app.add_option("--rate", rate_hz, "sample rate in Hz, where the file does not tell")->positive();
   app.add_flag("--two-sided", two_sided,
                "all nfft bins of real samples, instead of those up to half the rate");
-  app.add_option(
-         "--read", read,
-         "who reads the input: root (and scatters it), or parallel: every rank its own part of a file that "
-         "all see")
+  app.add_option("--read", read,
+                 "who reads the input: root (which scatters it), or parallel (each rank reads its part of a "
+                 "file that "
+                 "all ranks see)")
       ->envname("PAPFFT_READ")
       ->one_of({"root", "parallel"})
       ->capture_default_str();
   app.add_option("--frames-at-once", frames_at_once,
                  "frames that a rank holds at a time (default: as many as make 2^18 samples)")
       ->positive();
-  app.add_flag("--log-frequency", log_frequency, "logarithmic frequency axis in pictures of real samples");
   job.declare(app);
 }
 
 void WelchOptions::check() const {
-  if (noverlap && *noverlap >= nperseg)
-    throw UsageError(fmt::format("--overlap {} must be below --nperseg {}", *noverlap, nperseg));
+  FrameOptions::check();
   if (nfft && *nfft < nperseg)
     throw UsageError(fmt::format("--nfft {} must not be below --nperseg {}", *nfft, nperseg));
-  (void)fft::parse_window(window);
 }
 
 fft::WelchSettings WelchOptions::settings(double sample_rate_hz) const {
@@ -74,7 +58,7 @@ fft::WelchSettings WelchOptions::settings(double sample_rate_hz) const {
           .nperseg = nperseg,
           .noverlap = noverlap.value_or(nperseg / 2),
           .nfft = nfft.value_or(nperseg),
-          .scaling = scaling == "density" ? fft::Scaling::density : fft::Scaling::spectrum,
+          .scaling = parsed_scaling(),
           .detrend = fft::parse_detrend(detrend),
           .two_sided = two_sided,
           .average = average == "median" ? fft::Average::median : fft::Average::mean};

@@ -11,31 +11,25 @@
 
 #include "app/jobs/channels.hpp"
 #include "app/jobs/early_end.hpp"
+#include "app/jobs/frame_options.hpp"
 #include "app/jobs/sample_job.hpp"
 #include "app/run/arrivals.hpp"
 #include "fft/spectral/welch.hpp"
 
 namespace papfft::app {
 
-struct WelchOptions {
+struct WelchOptions : FrameOptions {
   JobOptions job;
   InputOptions io;
   std::vector<std::string> inputs;  ///< all of them; io.in is the first
   bool apart = false;               ///< each channel of a sound by itself
-  std::size_t nperseg = 256;
-  std::optional<std::size_t> noverlap;
   std::optional<std::size_t> nfft;
-  std::string window = "hann";
-  double alpha = 0.25;
-  std::string scaling = "density";
-  std::string detrend = "constant";
   std::string average = "mean";
-  double rate_hz = 0;  ///< 0: the file's, or 1
   bool two_sided = false;
-  bool log_frequency = false;
   std::string read = "root";
   std::size_t frames_at_once = 0;  ///< per rank; 0: as many as hold about 2^18 samples
 
+  WelchOptions() { window = "hann"; }
   /// Declares all but the inputs on a command.
   void declare(cli::Command& app);
   /// @throws UsageError, std::invalid_argument  options that do not fit together
