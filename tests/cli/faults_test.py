@@ -344,7 +344,7 @@ class EndedInTheMiddleTest(ProgramTest):
         self.nothing_is_left(job, pids.values())
 
     def test_what_was_done_before_a_rank_was_stopped_is_kept(self):
-        for engine, resume in (("stream", ()), ("farm", ()), ("dif", ("--resume",))):
+        for engine, resume in (("stream", ()), ("farm", ("--resume",))):
             with self.subTest(engine=engine):
                 job, pids = self.start_long_batch(3, "--engine", engine, "--delay", "flat:1ms", "--stuck-after", 2, *resume)
                 os.kill(pids[2], signal.SIGSTOP)
