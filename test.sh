@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Usage: ./test.sh [--quick | --long] [--keep-going]
-# Everything that must hold before a change is merged: format, warnings, tests, headers, sanitizers, static analysis, fuzzers.
+# Everything that must hold before a change is merged: format, warnings, tests, sanitizers, static analysis, fuzzers.
 #   --quick       without sanitizers, static analysis and fuzzers
 #   --long        also the program by clang and clang-tidy, the static analyzer, and the fuzzers for 5 minutes each
 #   --keep-going  a build goes on after its first error, to show all of them
@@ -95,20 +95,6 @@ run_tests() {
 
 sources() { git ls-files -- "$@" | while read -r file; do [ ! -e "$file" ] || echo "$file"; done; }
 
-check_headers() {
-  local header
-  local -a options
-  read -ra options < <(pkg-config --cflags mpi-c)
-  options+=(-Iinclude -I. -DOMPI_SKIP_MPICXX=1 -DMPICH_SKIP_MPICXX=1 -fsyntax-only -Werror -Wall -Wextra -Wpedantic)
-  for header in $(sources 'include/papfft/*.hpp'); do
-    g++ -std=c++20 "${options[@]}" -x c++ - <<<"#include \"${header#include/}\"" || { echo "$header"; return 1; }
-  done
-  for header in $(sources 'include/papfft/*.h'); do
-    gcc -std=c99 "${options[@]}" -x c - <<<"#include \"${header#include/}\"" || { echo "$header"; return 1; }
-    g++ -std=c++20 "${options[@]}" -x c++ - <<<"#include \"${header#include/}\"" || { echo "$header"; return 1; }
-  done
-}
-
 check_tidy() {
   set -f  # git expands the patterns, in folders too
   # shellcheck disable=SC2086
@@ -117,7 +103,7 @@ check_tidy() {
 
 check_scripts() { sources '*.sh' '.ci/run' | xargs shellcheck --severity=warning; }
 check_format() { sources '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format --dry-run -Werror; }
-export -f sources check_headers check_tidy check_scripts check_format
+export -f sources check_tidy check_scripts check_format
 export jobs tidy_checks tidy_sources
 
 # Sanitizers of this age do not know the wide address randomisation of newer kernels.
@@ -129,9 +115,9 @@ if ! limited install 600 scripts/install.sh test; then count install 0 1 0; fi
 
 check format 60 bash -c check_format
 check scripts 60 bash -c check_scripts
+check layers 30 scripts/check_layers.py
 build release 900 all
 run_tests tests-release release 900
-check headers 120 bash -c check_headers
 check experiments 180 build/release/app/papfft experiment --all --quick --where simulator -o build/experiments
 
 if ! $quick; then

@@ -8,15 +8,36 @@ set(PAPFFT_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 # From the .pc files' folder up to the prefix, so that the installed tree can be moved.
 file(RELATIVE_PATH PAPFFT_PC_UP /prefix/${PAPFFT_PC_DIR} /prefix)
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/papfft DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/papfft DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  PATTERN fft.hpp EXCLUDE PATTERN direction.hpp EXCLUDE)
+
+# The manuals, in folders as in the source tree, so that links between them lead somewhere (tests/install/links.py).
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+  ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/app/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}/app)
+file(GLOB readmes CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+  ${PROJECT_SOURCE_DIR}/*/README.md ${PROJECT_SOURCE_DIR}/comm/*/README.md ${PROJECT_SOURCE_DIR}/fft/*/README.md
+  ${PROJECT_SOURCE_DIR}/app/*/README.md)
+foreach(readme IN LISTS readmes)
+  cmake_path(GET readme PARENT_PATH folder)
+  install(FILES ${PROJECT_SOURCE_DIR}/${readme} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
+endforeach()
+
+# papfft_install_library(NAME [TARGET ...]): papfft::NAME_static and papfft::NAME_shared, with these targets that they need.
+function(papfft_install_library name)
+  set_target_properties(papfft_${name} PROPERTIES EXPORT_NAME ${name}_static)
+  set(targets ${ARGN} papfft_${name})
+  if(PAPFFT_SHARED)
+    set_target_properties(papfft_${name}_shared PROPERTIES EXPORT_NAME ${name}_shared)
+    list(APPEND targets papfft_${name}_shared)
+  endif()
+  install(TARGETS ${targets} EXPORT papfft-${name} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT papfft-${name} NAMESPACE papfft:: DESTINATION ${PAPFFT_CMAKE_DIR})
+endfunction()
 
 set_target_properties(papfft_mpi_c PROPERTIES EXPORT_NAME mpi_c)
-set_target_properties(papfft_comm PROPERTIES EXPORT_NAME comm_static)
-set_target_properties(papfft_comm_shared PROPERTIES EXPORT_NAME comm_shared)
-install(TARGETS papfft_mpi_c papfft_comm papfft_comm_shared EXPORT papfft-comm
-  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT papfft-comm NAMESPACE papfft:: DESTINATION ${PAPFFT_CMAKE_DIR})
+papfft_install_library(comm papfft_mpi_c)
 foreach(name comm pat)
   configure_file(cmake/papfft-${name}.pc.in papfft-${name}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/papfft-${name}.pc DESTINATION ${PAPFFT_PC_DIR})
@@ -32,15 +53,10 @@ if(NOT PAPFFT_BUILD_APP)
   return()
 endif()
 
-# The fft headers include each other as "fft/x.hpp". Under include/papfft they take no name of their own in a prefix as crowded
-# as /usr, and the target adds that folder to the include path.
 find_package(OpenMP REQUIRED COMPONENTS CXX)  # for the flags in papfft-fft.pc
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/fft DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/papfft
-  FILES_MATCHING PATTERN "*.hpp")
-set_target_properties(papfft_fft PROPERTIES EXPORT_NAME fft)
-install(TARGETS papfft_fft EXPORT papfft-fft
-  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${CMAKE_INSTALL_INCLUDEDIR}/papfft)
-install(EXPORT papfft-fft NAMESPACE papfft:: DESTINATION ${PAPFFT_CMAKE_DIR})
+install(FILES ${PROJECT_SOURCE_DIR}/include/papfft/fft.hpp ${PROJECT_SOURCE_DIR}/include/papfft/direction.hpp
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/papfft)
+papfft_install_library(fft)
 configure_file(cmake/papfft-fft.pc.in papfft-fft.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/papfft-fft.pc DESTINATION ${PAPFFT_PC_DIR})
 

@@ -37,5 +37,8 @@ function(papfft_shared_library target name map)
   papfft_hide_symbols(${target})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/${map})
-  target_link_options(${target} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/${map} -Wl,--no-undefined)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/${map})
+  if(NOT PAPFFT_SANITIZE)  # whose functions are in the program
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
 endfunction()

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -18,6 +19,7 @@
 #include "app/report/text_table.hpp"
 #include "comm/bounds/bounds.hpp"
 #include "comm/choose/select.hpp"
+#include "comm/mpi/mpi_buffer.hpp"
 #include "comm/mpi/mpi_transport.hpp"
 #include "comm/record/arrival_pattern.hpp"
 #include "comm/schedule/core/registry.hpp"
@@ -70,7 +72,7 @@ bool has_early_peer(Operation operation) {
 }
 
 bool takes_counts(Operation operation) {
-  return operation == Operation::allgatherv || operation == Operation::reduce_scatter;
+  return comm::traits(operation).takes_sizes;
 }
 
 /// The words of the command line, with a meaning.
@@ -169,7 +171,7 @@ class Data {
  public:
   /// @param is_float  what the words are, in a reduction
   Data(Operation operation, const Case& size, int ranks, int rank, int root, bool is_float)
-      : operation_(operation),
+      : row_(comm::traits(operation)),
         is_float_(is_float && comm::is_reduction(operation)),
         bits_(std::min(kMostBits,
                        kExactBits - 1 - static_cast<int>(std::bit_width(static_cast<unsigned>(ranks))))),
@@ -181,114 +183,65 @@ class Data {
     for (const std::size_t count : counts_) {
       offsets_.push_back(all_);
       all_ += count;
-      int_counts_.push_back(static_cast<int>(count));
     }
     const std::size_t mine = counts_.empty() ? block_ : counts_[static_cast<std::size_t>(rank)];
-    const std::size_t at_root = rank == root ? all_ : 0;
-    switch (operation) {
-      case Operation::scatter:
-        send_.resize(at_root);
-        recv_.resize(mine);
-        return;
-      case Operation::gather:
-        send_.resize(mine);
-        recv_.resize(at_root);
-        return;
-      case Operation::allgather:
-      case Operation::allgatherv:
-        send_.resize(mine);
-        recv_.resize(all_);
-        return;
-      case Operation::reduce_scatter:
-        send_.resize(all_);
-        recv_.resize(mine);
-        return;
-      case Operation::bcast:
-        recv_.resize(block_);
-        return;
-      case Operation::reduce:
-      case Operation::allreduce:
-        send_.resize(block_);
-        recv_.resize(block_);
-    }
+    const auto words = [&](comm::Holder holder) {
+      if (holder == comm::Holder::root && rank != root) return std::size_t{0};
+      if (!row_.is_per_rank()) return block_;
+      return holder == comm::Holder::owner ? mine : all_;
+    };
+    recv_.resize(words(row_.after));
+    if (!is_one_buffer()) send_.resize(words(row_.before));
+    for (const std::size_t count : counts_) block_bytes_.push_back(count * sizeof(Word));
   }
 
   /// New data for the call with this number.
   void fill(std::uint64_t call) {
     call_ = call;
-    switch (operation_) {
-      case Operation::scatter:
-        if (rank_ == root_) {
-          for (int r = 0; r < ranks_; ++r) fill_block(block_of(send_, r), r);
-        }
-        return;
-      case Operation::bcast:
-        if (rank_ == root_) fill_block(recv_, root_);
-        return;
-      default:
-        fill_block(send_, rank_);
+    if (row_.before != comm::Holder::root) {
+      fill_block(send_, rank_);
+    } else if (rank_ == root_ && row_.is_per_rank()) {
+      for (int r = 0; r < ranks_; ++r) fill_block(block_of(send_, r), r);
+    } else if (rank_ == root_) {
+      fill_block(recv_, root_);
     }
   }
 
   [[nodiscard]] bool is_correct() const {
-    switch (operation_) {
-      case Operation::scatter:
-        return holds(recv_, first(rank_), 1);
-      case Operation::bcast:
-        return holds(recv_, first(root_), 1);
-      case Operation::gather:
-      case Operation::allgather:
-      case Operation::allgatherv: {
-        if (operation_ == Operation::gather && rank_ != root_) return true;
-        bool all = true;
-        for (int r = 0; r < ranks_; ++r) all = holds(block_of(recv_, r), first(r), 1) && all;
-        return all;
-      }
-      case Operation::reduce:
-      case Operation::allreduce:
-      case Operation::reduce_scatter: {
-        if (operation_ == Operation::reduce && rank_ != root_) return true;
-        Word sum = 0;
-        for (int r = 0; r < ranks_; ++r) sum += first(r);
-        const std::size_t begin =
-            operation_ == Operation::reduce_scatter ? offsets_[static_cast<std::size_t>(rank_)] : 0;
-        return holds(recv_, sum, static_cast<Word>(ranks_), begin);
-      }
+    if (row_.after == comm::Holder::root && rank_ != root_) return true;
+    if (row_.reduces) {
+      Word sum = 0;
+      for (int r = 0; r < ranks_; ++r) sum += first(r);
+      const bool is_block = row_.after == comm::Holder::owner;
+      return holds(recv_, sum, static_cast<Word>(ranks_),
+                   is_block ? offsets_[static_cast<std::size_t>(rank_)] : 0);
     }
-    return false;
+    if (row_.after == comm::Holder::owner) return holds(recv_, first(rank_), 1);
+    if (row_.before == comm::Holder::root) return holds(recv_, first(root_), 1);
+    bool all = true;
+    for (int r = 0; r < ranks_; ++r) all = holds(block_of(recv_, r), first(r), 1) && all;
+    return all;
   }
 
-  void call(comm::MpiSession& comm, const std::string& algorithm) {
-    const std::span<const Word> send(send_);
-    const std::span<Word> recv(recv_);
-    switch (operation_) {
-      case Operation::scatter:
-        return comm.scatter<Word>(send, recv, root_, algorithm);
-      case Operation::bcast:
-        return comm.bcast<Word>(recv, root_, algorithm);
-      case Operation::gather:
-        return comm.gather<Word>(send, recv, root_, algorithm);
-      case Operation::allgather:
-        return comm.allgather<Word>(send, recv, algorithm);
-      case Operation::allgatherv:
-        return comm.allgatherv<Word>(send, recv, counts_, algorithm);
-      // Reductions by an operation of MPI's own, as the stock ones know no other.
-      case Operation::allreduce:
-        return comm.allreduce(send_.data(), recv_.data(), static_cast<int>(block_), type(), MPI_SUM,
-                              algorithm);
-      case Operation::reduce_scatter:
-        return comm.reduce_scatter(send_.data(), recv_.data(), int_counts_.data(), type(), MPI_SUM,
-                                   algorithm);
-      case Operation::reduce:
-        return comm.reduce(send_.data(), recv_.data(), static_cast<int>(block_), type(), MPI_SUM, root_,
-                           algorithm);
-    }
+  void call(comm::MpiSession& session, const std::string& algorithm) {
+    // One of MPI's own operations, as the stock reductions know no other.
+    const comm::MpiReducer sum(MPI_SUM, type());
+    session.call(
+        session.prepared({.operation = row_.operation,
+                          .element_bytes = sizeof(Word),
+                          .root = row_.is_rooted() ? root_ : 0,
+                          .algorithm = algorithm,
+                          .send = std::as_bytes(std::span(is_one_buffer() ? recv_ : send_)),
+                          .recv = std::as_writable_bytes(std::span(recv_)),
+                          .reducer = row_.reduces ? &sum : nullptr,
+                          .block_bytes = row_.takes_sizes ? std::span<const std::size_t>(block_bytes_)
+                                                          : std::span<const std::size_t>()}));
   }
 
   /// Stock MPI_Iscatter or MPI_Igather.
   void post(MPI_Comm comm, MPI_Request& request) {
     const int count = static_cast<int>(block_);
-    if (operation_ == Operation::scatter) {
+    if (row_.operation == Operation::scatter) {
       check_mpi(MPI_Iscatter(send_.data(), count, MPI_UINT32_T, recv_.data(), count, MPI_UINT32_T, root_,
                              comm, &request),
                 "MPI_Iscatter");
@@ -341,7 +294,12 @@ class Data {
     return wrong == 0;
   }
 
-  Operation operation_;
+  /// The root's input is where everybody's result is: a broadcast.
+  [[nodiscard]] bool is_one_buffer() const {
+    return row_.before == comm::Holder::root && !row_.is_per_rank();
+  }
+
+  const comm::OperationTraits& row_;
   bool is_float_;
   int bits_;  // of a float word's first and of its step
   int ranks_;
@@ -350,12 +308,72 @@ class Data {
   std::size_t block_;
   std::vector<std::size_t> counts_;  // of the ranks' blocks, where the operation has any
   std::vector<std::size_t> offsets_;
-  std::vector<int> int_counts_;
+  std::vector<std::size_t> block_bytes_;  // the same, in bytes
   std::size_t all_ = 0;
   std::uint64_t call_ = 0;
   std::vector<Word> send_;
   std::vector<Word> recv_;
 };
+
+/// A call of which the least time is asked.
+struct Bounded {
+  const Case& size;
+  std::span<const std::int64_t> arrival_ns;
+  int root;
+  double beta_ns_per_byte;
+};
+
+std::int64_t scatter_bound_ns(const Bounded& c) {
+  return comm::bound_scatter_ns(c.arrival_ns, c.root, c.size.block_bytes, c.beta_ns_per_byte);
+}
+
+std::int64_t gather_bound_ns(const Bounded& c) {
+  return comm::bound_gather_ns(c.arrival_ns, c.root, c.size.block_bytes, c.beta_ns_per_byte);
+}
+
+std::int64_t bcast_bound_ns(const Bounded& c) {
+  const auto [least, most] = std::ranges::minmax(c.arrival_ns);
+  const std::int64_t sent_ns = c.arrival_ns[static_cast<std::size_t>(c.root)] +
+                               std::llround(c.beta_ns_per_byte * static_cast<double>(c.size.block_bytes));
+  return std::max(sent_ns, most) - least;
+}
+
+std::int64_t reduce_bound_ns(const Bounded& c) {
+  const std::size_t segment = std::clamp<std::size_t>(c.size.block_bytes, 1, kReduceSegmentBytes);
+  const auto segments =
+      static_cast<int>(std::max<std::size_t>(1, (c.size.block_bytes + segment - 1) / segment));
+  return comm::bound_reduce_ns(c.arrival_ns, c.root, segments,
+                               std::llround(c.beta_ns_per_byte * static_cast<double>(segment)));
+}
+
+std::int64_t allgather_bound_ns(const Bounded& c) {
+  return comm::bound_allgather_ns(c.arrival_ns, c.size.bytes_of_blocks(), c.beta_ns_per_byte);
+}
+
+std::int64_t allreduce_bound_ns(const Bounded& c) {
+  return comm::bound_allreduce_ns(c.arrival_ns, c.size.block_bytes, c.beta_ns_per_byte);
+}
+
+std::int64_t reduce_scatter_bound_ns(const Bounded& c) {
+  return comm::bound_reduce_scatter_ns(c.arrival_ns, c.size.bytes_of_blocks(), c.beta_ns_per_byte);
+}
+
+/// In the order of the operations; nullptr: nobody knows a bound.
+constexpr auto kBounds = [] {
+  std::array<std::int64_t (*)(const Bounded&), comm::kOperations.size()> bounds{};
+  const auto of = [&](Operation operation) -> auto& {
+    return bounds.at(static_cast<std::size_t>(operation));
+  };
+  of(Operation::scatter) = scatter_bound_ns;
+  of(Operation::gather) = gather_bound_ns;
+  of(Operation::bcast) = bcast_bound_ns;
+  of(Operation::reduce) = reduce_bound_ns;
+  of(Operation::allgather) = allgather_bound_ns;
+  of(Operation::allgatherv) = allgather_bound_ns;
+  of(Operation::allreduce) = allreduce_bound_ns;
+  of(Operation::reduce_scatter) = reduce_scatter_bound_ns;
+  return bounds;
+}();
 
 /// What the calls of one algorithm in one case were like, at rank 0; times in ms.
 struct Row {
@@ -497,33 +515,8 @@ class CollectiveBench {
   }
 
   [[nodiscard]] std::int64_t bound_ns(const Case& size, std::span<const std::int64_t> arrival_ns) const {
-    const double beta = link_.beta_ns_per_byte;
-    switch (settings_.operation) {
-      case Operation::scatter:
-        return comm::bound_scatter_ns(arrival_ns, options_.root, size.block_bytes, beta);
-      case Operation::gather:
-        return comm::bound_gather_ns(arrival_ns, options_.root, size.block_bytes, beta);
-      case Operation::reduce: {
-        const std::size_t segment = std::clamp<std::size_t>(size.block_bytes, 1, kReduceSegmentBytes);
-        const auto segments =
-            static_cast<int>(std::max<std::size_t>(1, (size.block_bytes + segment - 1) / segment));
-        return comm::bound_reduce_ns(arrival_ns, options_.root, segments,
-                                     std::llround(beta * static_cast<double>(segment)));
-      }
-      case Operation::allgather:
-      case Operation::allgatherv:
-        return comm::bound_allgather_ns(arrival_ns, size.bytes_of_blocks(), beta);
-      case Operation::reduce_scatter:
-        return comm::bound_reduce_scatter_ns(arrival_ns, size.bytes_of_blocks(), beta);
-      case Operation::allreduce:
-        return comm::bound_allreduce_ns(arrival_ns, size.block_bytes, beta);
-      default: {
-        const auto [least, most] = std::ranges::minmax(arrival_ns);
-        const std::int64_t sent_ns = arrival_ns[static_cast<std::size_t>(options_.root)] +
-                                     std::llround(beta * static_cast<double>(size.block_bytes));
-        return std::max(sent_ns, most) - least;
-      }
-    }
+    const auto bound = kBounds.at(static_cast<std::size_t>(settings_.operation));
+    return bound == nullptr ? 0 : bound({size, arrival_ns, options_.root, link_.beta_ns_per_byte});
   }
 
   void add(Row& row, const std::vector<CallRecord>& records, int round) {

@@ -2,7 +2,7 @@
 // The only file that reads CLI11's headers.
 #include "app/cli/command_line.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <utility>

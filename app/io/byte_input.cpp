@@ -2,7 +2,7 @@
 #include "app/io/byte_input.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>

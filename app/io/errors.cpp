@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "app/io/errors.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <system_error>

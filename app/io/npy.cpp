@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "app/io/npy.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "app/io/sound.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sndfile.h>
 
 #include <algorithm>

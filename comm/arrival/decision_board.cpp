@@ -72,20 +72,13 @@ std::optional<std::int64_t> DecisionBoard::due_ns() const {
 
 ArrivalUse arrival_use(Operation operation, Rank root, Rank decider, bool decider_has_thread,
                        std::size_t block_bytes, std::size_t eager_bytes) {
-  if (is_rooted(operation) && root != decider) return ArrivalUse::none;
-  switch (operation) {
-    case Operation::scatter:
-    case Operation::bcast:
-      return ArrivalUse::patient;
-    case Operation::gather:
-      // A leaf whose block leaves at once would not have waited for the root at all.
-      if (block_bytes <= eager_bytes) return ArrivalUse::none;
-      return ArrivalUse::urgent;
-    case Operation::reduce:
-      if (block_bytes <= eager_bytes) return ArrivalUse::none;
-      break;
-    default:
-      break;
+  const OperationTraits& row = traits(operation);
+  if (row.is_rooted() && root != decider) return ArrivalUse::none;
+  if (row.before == Holder::root) return ArrivalUse::patient;
+  if (row.after == Holder::root) {
+    // A leaf whose block leaves at once would not have waited for the root at all.
+    if (block_bytes <= eager_bytes) return ArrivalUse::none;
+    if (!row.reduces) return ArrivalUse::urgent;
   }
   // Early ranks exchange data among themselves before the decider is there: that must not have to wait for it.
   return decider_has_thread ? ArrivalUse::urgent : ArrivalUse::none;

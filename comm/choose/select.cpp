@@ -2,6 +2,7 @@
 #include "comm/choose/select.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <stdexcept>
@@ -48,11 +49,84 @@ int least(int most, Cost cost) {
   return low;
 }
 
-/// Of an allreduce or reduce-scatter every message that leaves a rank holds its own contribution. Little more than the first
-/// receives could go ahead of it, and what they get would be staged and combined in a step of its own.
-bool gains_early(Operation operation) {
-  return operation != Operation::allreduce && operation != Operation::reduce_scatter;
+/// Every message that a rank sends in an allreduce or reduce-scatter contains its own contribution. Little more than the
+/// first receives could go ahead of the caller, and what they bring would be staged and combined in a step of its own.
+bool gains_early(Operation operation) { return !is_reduction(operation) || is_rooted(operation); }
+
+/// What "auto" may know about a call.
+struct Call {
+  Operation operation;
+  int ranks;
+  std::size_t bytes;  // of a block or of the vector
+  bool ordered;
+  bool one_host;
+};
+
+/// "auto" for one operation.
+struct Rule {
+  /// Shorter calls are the MPI library's, where there is one. 0: none is.
+  std::size_t own_from_bytes = 0;
+  /// nullptr: the first of the registry that can serve the call.
+  const Algorithm& (*choose)(const Call&) = nullptr;
+};
+
+bool is_tree_for_small(const Call& c) { return c.bytes <= kSmallBlockBytes && c.ranks > kFewRanks; }
+bool is_linear(const Call& c) { return c.one_host || c.bytes <= kHandshakeBytes; }
+
+const Algorithm& choose_scatter(const Call& c) {
+  if (is_tree_for_small(c)) return scatter_bnom;
+  return is_linear(c) ? scatter_lin : scatter_sln;
 }
+
+const Algorithm& choose_gather(const Call& c) {
+  if (is_tree_for_small(c)) return gather_bnom;
+  return is_linear(c) ? gather_lin : gather_credit;
+}
+
+const Algorithm& choose_bcast(const Call& c) {
+  return c.bytes <= kSmallVectorBytes || c.ranks <= 2 ? bcast_bnom : bcast_circulant;
+}
+
+const Algorithm& choose_reduce(const Call& c) {
+  if (c.bytes <= kSmallVectorBytes || c.ranks <= 2) return reduce_bnom;
+  return c.ordered ? reduce_rab : reduce_papbi;
+}
+
+const Algorithm& choose_allgather(const Call& c) {
+  return c.bytes >= kOwnBlockBytes ? allgather_ring : allgather_circulant;
+}
+
+const Algorithm& choose_allgatherv(const Call& c) {
+  return c.bytes <= kSmallBlockBytes ? allgatherv_circulant_q : allgatherv_circulant;
+}
+
+/// Not census: the same bits on all ranks are worth two rounds.
+const Algorithm& choose_allreduce(const Call& c) {
+  if (c.ordered || c.bytes <= kSmallVectorBytes) return allreduce_recursive_doubling;
+  return c.bytes >= kRingBytesPerRank * static_cast<std::size_t>(c.ranks) ? allreduce_ring
+                                                                          : allreduce_circulant;
+}
+
+const Algorithm& choose_reduce_scatter(const Call& c) {
+  if (c.ordered) return reduce_scatter_recursive_halving;
+  return c.bytes >= kOwnBlockBytes ? reduce_scatter_circulant_n : reduce_scatter_circulant;
+}
+
+constexpr auto kRules = [] {
+  std::array<Rule, kOperations.size()> rules;
+  const auto of = [&](Operation operation) -> Rule& { return rules.at(static_cast<std::size_t>(operation)); };
+  of(Operation::scatter) = {kHandshakeBytes + 1, choose_scatter};
+  of(Operation::gather) = {kHandshakeBytes + 1, choose_gather};
+  of(Operation::bcast) = {kOwnBcastBytes, choose_bcast};
+  of(Operation::reduce) = {kOwnReduceBytes, choose_reduce};
+  of(Operation::allgather) = {kOwnBlockBytes, choose_allgather};
+  of(Operation::allgatherv) = {kOwnBlockBytes, choose_allgatherv};
+  of(Operation::allreduce) = {kOwnAllreduceBytes, choose_allreduce};
+  of(Operation::reduce_scatter) = {kOwnBlockBytes, choose_reduce_scatter};
+  return rules;
+}();
+
+const Rule& rule(Operation operation) { return kRules.at(static_cast<std::size_t>(operation)); }
 
 /// How often two messages under way each way make the longest path of a vector's segments longer, where links are shared fairly:
 /// a message shares that of its sender and that of its receiver (docs/measurements.md, "How many messages").
@@ -116,52 +190,15 @@ Choice choose(Operation operation, std::string_view name, int ranks, std::size_t
 
 const Algorithm& select_algorithm(Operation operation, int ranks, std::size_t bytes, bool ordered,
                                   bool one_host) {
-  const auto p = static_cast<std::size_t>(ranks);
-  switch (operation) {
-    case Operation::scatter:
-    case Operation::gather:
-      if (bytes <= kSmallBlockBytes && ranks > kFewRanks) return find_algorithm(operation, "bnom");
-      if (one_host || bytes <= kHandshakeBytes) return find_algorithm(operation, "lin");
-      return find_algorithm(operation, operation == Operation::gather ? "credit" : "sln");
-    case Operation::bcast:
-      if (bytes <= kSmallVectorBytes || ranks <= 2) return find_algorithm(operation, "bnom");
-      return find_algorithm(operation, "circulant");
-    case Operation::allgather:
-      return find_algorithm(operation, bytes >= kOwnBlockBytes ? "ring" : "circulant");
-    case Operation::allgatherv:
-      return find_algorithm(operation, bytes <= kSmallBlockBytes ? "circulant-q" : "circulant");
-    case Operation::allreduce:
-      // Not census: the same bits on all ranks are worth two rounds.
-      if (ordered || bytes <= kSmallVectorBytes) return find_algorithm(operation, "recursive-doubling");
-      return find_algorithm(operation, bytes >= kRingBytesPerRank * p ? "ring" : "circulant");
-    case Operation::reduce_scatter:
-      if (ordered) return find_algorithm(operation, "recursive-halving");
-      return find_algorithm(operation, bytes >= kOwnBlockBytes ? "circulant-n" : "circulant");
-    case Operation::reduce:
-      if (bytes <= kSmallVectorBytes || ranks <= 2) return find_algorithm(operation, "bnom");
-      return find_algorithm(operation, ordered ? "rab" : "papbi");
+  const Rule& chosen = rule(operation);
+  if (chosen.choose != nullptr) return chosen.choose({operation, ranks, bytes, ordered, one_host});
+  for (const Algorithm* algorithm : algorithms()) {
+    if (algorithm->operation == operation && (algorithm->can_be_ordered || !ordered)) return *algorithm;
   }
   return find_algorithm(operation, "auto");  // throws, naming what is known
 }
 
-bool prefers_stock(Operation operation, std::size_t bytes) {
-  switch (operation) {
-    case Operation::scatter:
-    case Operation::gather:
-      return bytes <= kHandshakeBytes;
-    case Operation::bcast:
-      return bytes < kOwnBcastBytes;
-    case Operation::reduce:
-      return bytes < kOwnReduceBytes;
-    case Operation::allgather:
-    case Operation::allgatherv:
-    case Operation::reduce_scatter:
-      return bytes < kOwnBlockBytes;
-    case Operation::allreduce:
-      return bytes < kOwnAllreduceBytes;
-  }
-  return false;
-}
+bool prefers_stock(Operation operation, std::size_t bytes) { return bytes < rule(operation).own_from_bytes; }
 
 bool is_worth_planning(std::int64_t error_ns, std::int64_t round_ns) {
   return static_cast<double>(error_ns) <= kWorthRounds * static_cast<double>(round_ns);

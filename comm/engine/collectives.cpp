@@ -34,6 +34,19 @@ std::uint64_t hash(std::span<const std::size_t> values) {
   return std::max<std::uint64_t>(h, 1);
 }
 
+/// @throws std::invalid_argument
+void require_block_sizes(const CallArguments& a, std::size_t ranks) {
+  if (a.block_bytes.empty()) return;
+  if (!traits(a.operation).takes_sizes) {
+    throw std::invalid_argument(std::string(to_string(a.operation)) + ": takes blocks of one size only");
+  }
+  if (a.block_bytes.size() != ranks) {
+    throw std::invalid_argument(std::string(to_string(a.operation)) + ": " +
+                                std::to_string(a.block_bytes.size()) + " block sizes for " +
+                                std::to_string(ranks) + " ranks");
+  }
+}
+
 bool stock_serves(const CallArguments& a) {
   return a.bytes <= static_cast<std::size_t>(std::numeric_limits<int>::max()) &&
          (a.reducer == nullptr || a.reducer->is_stock());
@@ -67,11 +80,7 @@ PlannedCall Collectives::Impl::plan(const CallArguments& a, bool waits) const {
   }
   const auto ranks = static_cast<std::size_t>(transport.size());
   const bool differ = !a.block_bytes.empty();
-  if (differ && a.block_bytes.size() != ranks) {
-    throw std::invalid_argument(std::string(to_string(a.operation)) + ": " +
-                                std::to_string(a.block_bytes.size()) + " block sizes for " +
-                                std::to_string(ranks) + " ranks");
-  }
+  require_block_sizes(a, ranks);
   const bool one_host = transport.ranks_on_host() == transport.size();
   const std::size_t mean_bytes = differ ? a.bytes / ranks : a.bytes;
   PlannedCall plan{
@@ -282,140 +291,138 @@ void Collectives::stock_call(const CallArguments& /*arguments*/) {
 
 namespace {
 
-void require_size(std::string_view call, std::size_t got, std::size_t expected,
-                  std::string_view what = "the root's whole buffer") {
-  if (got != expected) {
-    throw std::invalid_argument(std::string(call) + ": " + std::string(what) + " has " + std::to_string(got) +
-                                " bytes instead of " + std::to_string(expected));
-  }
+void require_size(std::string_view call, std::string_view what, std::size_t got, std::size_t expected) {
+  if (got == expected) return;
+  throw std::invalid_argument(std::string(call) + ": " + std::string(what) + " has " + std::to_string(got) +
+                              " bytes instead of " + std::to_string(expected));
 }
 
 std::size_t sum(std::span<const std::size_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
 }
 
-/// Brings a rank's block to its place in the whole vector, from where it is contiguous with its neighbours.
-void place_own(std::span<const std::byte> send, std::span<std::byte> own) {
-  if (!send.empty() && send.data() != own.data()) std::memmove(own.data(), send.data(), send.size());
+/// The whole buffer matters at the root alone where the root alone holds it.
+void require_whole(const OperationTraits& row, Holder holder, bool is_root, std::size_t got,
+                   std::size_t expected) {
+  if (holder == Holder::root) {
+    if (is_root) require_size(row.name, "the root's whole buffer", got, expected);
+  } else {
+    require_size(row.name, row.is_per_rank() ? "the whole buffer" : "the result", got, expected);
+  }
 }
 
 }  // namespace
 
-CallArguments Collectives::scatter_arguments(std::span<const std::byte> send, std::span<std::byte> recv,
-                                             std::size_t element_bytes, int root,
-                                             std::string_view algorithm) const {
-  if (rank() == root) require_size("scatter", send.size(), recv.size() * static_cast<std::size_t>(size()));
-  return {Operation::scatter, recv.size(), element_bytes, root, algorithm, send, recv};
-}
-
-CallArguments Collectives::gather_arguments(std::span<const std::byte> send, std::span<std::byte> recv,
-                                            std::size_t element_bytes, int root,
-                                            std::string_view algorithm) const {
-  if (rank() == root) require_size("gather", recv.size(), send.size() * static_cast<std::size_t>(size()));
-  return {Operation::gather, send.size(), element_bytes, root, algorithm, send, recv};
+CallArguments Collectives::prepared(CallArguments a) const {
+  const OperationTraits& row = traits(a.operation);
+  const auto self = static_cast<std::size_t>(rank());
+  const auto ranks = static_cast<std::size_t>(size());
+  const bool is_root = rank() == a.root;
+  const bool differ = !a.block_bytes.empty();
+  if (a.reducer != nullptr) a.element_bytes = a.reducer->element_bytes();
+  require_block_sizes(a, ranks);
+  if (!row.is_per_rank()) {
+    const bool all_send = row.before == Holder::all;
+    a.bytes = all_send ? a.send.size() : a.recv.size();
+    require_whole(row, all_send ? row.after : row.before, is_root, all_send ? a.recv.size() : a.send.size(),
+                  a.bytes);
+    return a;
+  }
+  const bool block_is_sent = row.before == Holder::owner;
+  const std::size_t block = block_is_sent ? a.send.size() : a.recv.size();
+  if (differ) require_size(row.name, "this rank's block", block, a.block_bytes[self]);
+  const std::size_t whole = differ ? sum(a.block_bytes) : block * ranks;
+  require_whole(row, block_is_sent ? row.after : row.before, is_root,
+                block_is_sent ? a.recv.size() : a.send.size(), whole);
+  a.bytes = differ ? whole : block;
+  if (block_is_sent && row.after == Holder::all) {
+    // From its place in the whole vector the block can be sent together with its neighbours.
+    const auto own = a.recv.subspan(differ ? sum(a.block_bytes.first(self)) : self * block, block);
+    if (block > 0 && a.send.data() != own.data()) std::memmove(own.data(), a.send.data(), block);
+    a.send = own;
+  }
+  return a;
 }
 
 void Collectives::scatter_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
                                 std::size_t element_bytes, int root, std::string_view algorithm) {
-  call(scatter_arguments(send, recv, element_bytes, root, algorithm));
+  call(prepared({.operation = Operation::scatter,
+                 .element_bytes = element_bytes,
+                 .root = root,
+                 .algorithm = algorithm,
+                 .send = send,
+                 .recv = recv}));
 }
 
 void Collectives::gather_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
                                std::size_t element_bytes, int root, std::string_view algorithm) {
-  call(gather_arguments(send, recv, element_bytes, root, algorithm));
-}
-
-CallArguments Collectives::bcast_arguments(std::span<std::byte> data, std::size_t element_bytes, int root,
-                                           std::string_view algorithm) {
-  return {Operation::bcast, data.size(), element_bytes, root, algorithm, data, data};
-}
-
-CallArguments Collectives::reduce_arguments(std::span<const std::byte> send, std::span<std::byte> recv,
-                                            const Reducer& reducer, int root,
-                                            std::string_view algorithm) const {
-  if (rank() == root) require_size("reduce", recv.size(), send.size());
-  return {Operation::reduce, send.size(), reducer.element_bytes(), root, algorithm, send, recv, &reducer};
+  call(prepared({.operation = Operation::gather,
+                 .element_bytes = element_bytes,
+                 .root = root,
+                 .algorithm = algorithm,
+                 .send = send,
+                 .recv = recv}));
 }
 
 void Collectives::bcast_bytes(std::span<std::byte> data, std::size_t element_bytes, int root,
                               std::string_view algorithm) {
-  call(bcast_arguments(data, element_bytes, root, algorithm));
+  call(prepared({.operation = Operation::bcast,
+                 .element_bytes = element_bytes,
+                 .root = root,
+                 .algorithm = algorithm,
+                 .send = data,
+                 .recv = data}));
 }
 
 void Collectives::reduce_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
                                const Reducer& reducer, int root, std::string_view algorithm) {
-  call(reduce_arguments(send, recv, reducer, root, algorithm));
+  call(prepared({.operation = Operation::reduce,
+                 .root = root,
+                 .algorithm = algorithm,
+                 .send = send,
+                 .recv = recv,
+                 .reducer = &reducer}));
 }
 
 void Collectives::allgather_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
                                   std::size_t element_bytes, std::string_view algorithm) {
-  require_size("allgather", recv.size(), send.size() * static_cast<std::size_t>(size()), "the whole buffer");
-  const auto own = recv.subspan(static_cast<std::size_t>(rank()) * send.size(), send.size());
-  place_own(send, own);
-  call({.operation = Operation::allgather,
-        .bytes = send.size(),
-        .element_bytes = element_bytes,
-        .algorithm = algorithm,
-        .send = own,
-        .recv = recv});
+  call(prepared({.operation = Operation::allgather,
+                 .element_bytes = element_bytes,
+                 .algorithm = algorithm,
+                 .send = send,
+                 .recv = recv}));
 }
 
 void Collectives::allgatherv_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
                                    std::span<const std::size_t> block_bytes, std::size_t element_bytes,
                                    std::string_view algorithm) {
-  const auto self = static_cast<std::size_t>(rank());
-  if (block_bytes.size() != static_cast<std::size_t>(size())) {
-    throw std::invalid_argument("allgatherv: " + std::to_string(block_bytes.size()) + " block sizes for " +
-                                std::to_string(size()) + " ranks");
-  }
-  require_size("allgatherv", send.size(), block_bytes[self], "this rank's block");
-  require_size("allgatherv", recv.size(), sum(block_bytes), "the whole buffer");
-  const auto own = recv.subspan(sum(block_bytes.first(self)), send.size());
-  place_own(send, own);
-  call({.operation = Operation::allgatherv,
-        .bytes = recv.size(),
-        .element_bytes = element_bytes,
-        .algorithm = algorithm,
-        .send = own,
-        .recv = recv,
-        .block_bytes = block_bytes});
+  if (block_bytes.empty()) throw std::invalid_argument("allgatherv: needs the size of each rank's block");
+  call(prepared({.operation = Operation::allgatherv,
+                 .element_bytes = element_bytes,
+                 .algorithm = algorithm,
+                 .send = send,
+                 .recv = recv,
+                 .block_bytes = block_bytes}));
 }
 
 void Collectives::allreduce_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
                                   const Reducer& reducer, std::string_view algorithm) {
-  require_size("allreduce", recv.size(), send.size(), "the result");
-  call({.operation = Operation::allreduce,
-        .bytes = send.size(),
-        .element_bytes = reducer.element_bytes(),
-        .algorithm = algorithm,
-        .send = send,
-        .recv = recv,
-        .reducer = &reducer});
+  call(prepared({.operation = Operation::allreduce,
+                 .algorithm = algorithm,
+                 .send = send,
+                 .recv = recv,
+                 .reducer = &reducer}));
 }
 
 void Collectives::reduce_scatter_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
                                        std::span<const std::size_t> block_bytes, const Reducer& reducer,
                                        std::string_view algorithm) {
-  const auto ranks = static_cast<std::size_t>(size());
-  const bool differ = !block_bytes.empty();
-  if (differ && block_bytes.size() != ranks) {
-    throw std::invalid_argument("reduce_scatter: " + std::to_string(block_bytes.size()) +
-                                " block sizes for " + std::to_string(ranks) + " ranks");
-  }
-  if (differ) {
-    require_size("reduce_scatter", recv.size(), block_bytes[static_cast<std::size_t>(rank())],
-                 "this rank's block");
-  }
-  require_size("reduce_scatter", send.size(), differ ? sum(block_bytes) : recv.size() * ranks,
-               "the whole buffer");
-  call({.operation = Operation::reduce_scatter,
-        .bytes = differ ? send.size() : recv.size(),
-        .element_bytes = reducer.element_bytes(),
-        .algorithm = algorithm,
-        .send = send,
-        .recv = recv,
-        .reducer = &reducer,
-        .block_bytes = block_bytes});
+  call(prepared({.operation = Operation::reduce_scatter,
+                 .algorithm = algorithm,
+                 .send = send,
+                 .recv = recv,
+                 .reducer = &reducer,
+                 .block_bytes = block_bytes}));
 }
 
 void Collectives::barrier() {

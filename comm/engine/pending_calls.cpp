@@ -129,8 +129,10 @@ Pending Collectives::start(const CallArguments& arguments, std::shared_ptr<const
                                 ": algorithm 'mpi' cannot be started without waiting; name one of ours");
   }
   auto call = std::make_shared<PendingCall>();
-  call->is_source = arguments.operation == Operation::scatter && arguments.root == rank();
-  call->is_sink = arguments.operation == Operation::gather && arguments.root == rank();
+  const OperationTraits& operation = traits(arguments.operation);
+  const bool is_root = operation.is_per_rank() && arguments.root == rank();
+  call->is_source = is_root && operation.before == Holder::root;
+  call->is_sink = is_root && operation.after == Holder::root;
   call->text = planned.signature.text();
   call->keep = std::move(keep);
   RankSchedule mine = x.part(planned, {});

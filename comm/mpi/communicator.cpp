@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -25,16 +26,6 @@ bool in_place(const void* buffer) { return buffer == MPI_IN_PLACE; }
 void refuse_in_place(const void* buffer, const char* call) {
   if (in_place(buffer))
     throw std::invalid_argument(std::string(call) + ": MPI_IN_PLACE is for the root alone");
-}
-
-/// A buffer whose memory is its packed bytes. @throws std::invalid_argument  the datatype has gaps
-template <typename Byte, typename Void>
-std::span<Byte> dense_bytes(Void* buffer, std::size_t count, MPI_Datatype type) {
-  if (!is_dense(type)) {
-    throw std::invalid_argument(
-        "a persistent call takes datatypes without gaps, since nothing shall be copied");
-  }
-  return {static_cast<Byte*>(buffer), count * packed_bytes(type)};
 }
 
 const std::byte* bytes_of(const void* buffer) { return static_cast<const std::byte*>(buffer); }
@@ -166,50 +157,6 @@ void detail::mpi_gather(Collectives& comm, const void* sendbuf, int sendcount, M
   recv.unpack();
 }
 
-PersistentCall detail::mpi_scatter_init(Session& session, const void* sendbuf, int sendcount,
-                                        MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                                        MPI_Datatype recvtype, int root, std::string_view algorithm) {
-  const auto init = [&](std::span<const std::byte> send, std::span<std::byte> recv) {
-    return session.scatter_init<std::byte>(send, recv, root, algorithm);
-  };
-  const auto mine = [&] {
-    return dense_bytes<std::byte>(recvbuf, whole_count(recvcount, "scatter"), recvtype);
-  };
-  if (session.rank() != root) {
-    refuse_in_place(recvbuf, "scatter");
-    return init({}, mine());
-  }
-  const std::size_t count = whole_count(sendcount, "scatter");
-  const auto ranks = static_cast<std::size_t>(session.size());
-  const auto whole = dense_bytes<const std::byte>(sendbuf, count * ranks, sendtype);
-  if (!in_place(recvbuf)) return init(whole, mine());
-  // The root's block stays where it is: it is copied onto itself, that is, not at all.
-  const std::size_t block = whole.size() / ranks;
-  auto* own = const_cast<std::byte*>(whole.data()) + static_cast<std::size_t>(root) * block;
-  return init(whole, {own, block});
-}
-
-PersistentCall detail::mpi_gather_init(Session& session, const void* sendbuf, int sendcount,
-                                       MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                                       MPI_Datatype recvtype, int root, std::string_view algorithm) {
-  const auto init = [&](std::span<const std::byte> send, std::span<std::byte> recv) {
-    return session.gather_init<std::byte>(send, recv, root, algorithm);
-  };
-  const auto mine = [&] {
-    return dense_bytes<const std::byte>(sendbuf, whole_count(sendcount, "gather"), sendtype);
-  };
-  if (session.rank() != root) {
-    refuse_in_place(sendbuf, "gather");
-    return init(mine(), {});
-  }
-  const std::size_t count = whole_count(recvcount, "gather");
-  const auto ranks = static_cast<std::size_t>(session.size());
-  const auto whole = dense_bytes<std::byte>(recvbuf, count * ranks, recvtype);
-  if (!in_place(sendbuf)) return init(mine(), whole);
-  const std::size_t block = whole.size() / ranks;
-  return init(whole.subspan(static_cast<std::size_t>(root) * block, block), whole);
-}
-
 void detail::mpi_bcast(Collectives& comm, void* buffer, int count, MPI_Datatype type, int root,
                        std::string_view algorithm) {
   PackedBuffer data(buffer, whole_count(count, "bcast"), type, comm.rank() == root);
@@ -325,6 +272,103 @@ const MpiReducer& mpi_reducer(const CallArguments& a) {
   return *reducer;
 }
 
+/// A call of MPI's own. MPI forbids the same memory on both sides; a block that is in its place already is MPI_IN_PLACE.
+struct StockCall {
+  MPI_Comm comm;
+  const CallArguments& a;
+  int rank;
+
+  [[nodiscard]] int bytes() const { return static_cast<int>(a.bytes); }
+  [[nodiscard]] int elements() const { return static_cast<int>(a.bytes / a.element_bytes); }
+  [[nodiscard]] const void* send() const { return a.send.data(); }
+  [[nodiscard]] void* recv() const { return a.recv.data(); }
+  /// Where this rank's block is in the whole vector, which begins at `whole`.
+  [[nodiscard]] const std::byte* own(const std::byte* whole) const {
+    return whole + static_cast<std::size_t>(rank) * a.bytes;
+  }
+  [[nodiscard]] const void* send_unless(bool in_place) const { return in_place ? MPI_IN_PLACE : send(); }
+};
+
+void stock_scatter(const StockCall& c) {
+  const bool in_place = c.rank == c.a.root && c.a.recv.data() == c.own(c.a.send.data());
+  check_mpi(MPI_Scatter(c.send(), c.bytes(), MPI_BYTE, in_place ? MPI_IN_PLACE : c.recv(), c.bytes(),
+                        MPI_BYTE, c.a.root, c.comm),
+            "MPI_Scatter");
+}
+
+void stock_gather(const StockCall& c) {
+  const bool in_place = c.rank == c.a.root && c.a.send.data() == c.own(c.a.recv.data());
+  check_mpi(MPI_Gather(c.send_unless(in_place), c.bytes(), MPI_BYTE, c.recv(), c.bytes(), MPI_BYTE, c.a.root,
+                       c.comm),
+            "MPI_Gather");
+}
+
+void stock_bcast(const StockCall& c) {
+  check_mpi(MPI_Bcast(c.recv(), c.bytes(), MPI_BYTE, c.a.root, c.comm), "MPI_Bcast");
+}
+
+void stock_reduce(const StockCall& c) {
+  const MpiReducer& reducer = mpi_reducer(c.a);
+  const bool in_place = c.rank == c.a.root && c.send() == c.recv();
+  check_mpi(MPI_Reduce(c.send_unless(in_place), c.recv(), c.elements(), reducer.type(), reducer.op(),
+                       c.a.root, c.comm),
+            "MPI_Reduce");
+}
+
+void stock_allgather(const StockCall& c) {
+  const bool in_place = c.a.send.data() == c.own(c.a.recv.data());
+  check_mpi(
+      MPI_Allgather(c.send_unless(in_place), c.bytes(), MPI_BYTE, c.recv(), c.bytes(), MPI_BYTE, c.comm),
+      "MPI_Allgather");
+}
+
+void stock_allgatherv(const StockCall& c) {
+  if (c.a.block_bytes.empty()) return stock_allgather(c);
+  const std::vector<int> counts = int_counts(c.a.block_bytes, 1);
+  std::vector<int> displacements(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), displacements.begin(), 0);
+  const auto self = static_cast<std::size_t>(c.rank);
+  const bool in_place = c.a.send.data() == c.a.recv.data() + displacements[self];
+  check_mpi(MPI_Allgatherv(c.send_unless(in_place), counts[self], MPI_BYTE, c.recv(), counts.data(),
+                           displacements.data(), MPI_BYTE, c.comm),
+            "MPI_Allgatherv");
+}
+
+void stock_allreduce(const StockCall& c) {
+  const MpiReducer& reducer = mpi_reducer(c.a);
+  check_mpi(MPI_Allreduce(c.send_unless(c.send() == c.recv()), c.recv(), c.elements(), reducer.type(),
+                          reducer.op(), c.comm),
+            "MPI_Allreduce");
+}
+
+void stock_reduce_scatter(const StockCall& c) {
+  const MpiReducer& reducer = mpi_reducer(c.a);
+  if (c.a.block_bytes.empty()) {
+    check_mpi(
+        MPI_Reduce_scatter_block(c.send(), c.recv(), c.elements(), reducer.type(), reducer.op(), c.comm),
+        "MPI_Reduce_scatter_block");
+    return;
+  }
+  const std::vector<int> counts = int_counts(c.a.block_bytes, c.a.element_bytes);
+  check_mpi(MPI_Reduce_scatter(c.send(), c.recv(), counts.data(), reducer.type(), reducer.op(), c.comm),
+            "MPI_Reduce_scatter");
+}
+
+/// MPI's argument lists, in the order of the operations. An operation that is not here has no call of MPI's.
+constexpr auto kStockCalls = [] {
+  std::array<void (*)(const StockCall&), kOperations.size()> calls{};
+  const auto of = [&](Operation operation) -> auto& { return calls.at(static_cast<std::size_t>(operation)); };
+  of(Operation::scatter) = stock_scatter;
+  of(Operation::gather) = stock_gather;
+  of(Operation::bcast) = stock_bcast;
+  of(Operation::reduce) = stock_reduce;
+  of(Operation::allgather) = stock_allgather;
+  of(Operation::allgatherv) = stock_allgatherv;
+  of(Operation::allreduce) = stock_allreduce;
+  of(Operation::reduce_scatter) = stock_reduce_scatter;
+  return calls;
+}();
+
 }  // namespace
 
 void detail::mpi_stock_call(MPI_Comm comm, const CallArguments& a) {
@@ -334,77 +378,11 @@ void detail::mpi_stock_call(MPI_Comm comm, const CallArguments& a) {
   if (a.bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw std::invalid_argument("algorithm 'mpi': MPI's own collectives take at most 2 GiB");
   }
-  const int bytes = static_cast<int>(a.bytes);
-  const int elements = static_cast<int>(a.bytes / a.element_bytes);
-  // MPI forbids the same memory on both sides; a block in its place is MPI_IN_PLACE.
-  const auto* send_begin = static_cast<const void*>(a.send.data());
-  const auto own = static_cast<std::size_t>(a.root) * a.bytes;
-  switch (a.operation) {
-    case Operation::scatter: {
-      const bool in_place_root = rank == a.root && a.recv.data() == a.send.data() + own;
-      check_mpi(MPI_Scatter(send_begin, bytes, MPI_BYTE, in_place_root ? MPI_IN_PLACE : a.recv.data(), bytes,
-                            MPI_BYTE, a.root, comm),
-                "MPI_Scatter");
-      return;
-    }
-    case Operation::gather: {
-      const bool in_place_root = rank == a.root && a.send.data() == a.recv.data() + own;
-      check_mpi(MPI_Gather(in_place_root ? MPI_IN_PLACE : send_begin, bytes, MPI_BYTE, a.recv.data(), bytes,
-                           MPI_BYTE, a.root, comm),
-                "MPI_Gather");
-      return;
-    }
-    case Operation::bcast:
-      check_mpi(MPI_Bcast(a.recv.data(), bytes, MPI_BYTE, a.root, comm), "MPI_Bcast");
-      return;
-    case Operation::reduce: {
-      const MpiReducer& reducer = mpi_reducer(a);
-      const bool in_place_root = rank == a.root && send_begin == a.recv.data();
-      check_mpi(MPI_Reduce(in_place_root ? MPI_IN_PLACE : send_begin, a.recv.data(), elements, reducer.type(),
-                           reducer.op(), a.root, comm),
-                "MPI_Reduce");
-      return;
-    }
-    case Operation::allgather: {
-      const bool own_place = send_begin == a.recv.data() + static_cast<std::size_t>(rank) * a.bytes;
-      check_mpi(MPI_Allgather(own_place ? MPI_IN_PLACE : send_begin, bytes, MPI_BYTE, a.recv.data(), bytes,
-                              MPI_BYTE, comm),
-                "MPI_Allgather");
-      return;
-    }
-    case Operation::allgatherv: {
-      const std::vector<int> counts = int_counts(a.block_bytes, 1);
-      std::vector<int> displacements(counts.size());
-      std::exclusive_scan(counts.begin(), counts.end(), displacements.begin(), 0);
-      const auto self = static_cast<std::size_t>(rank);
-      const bool own_place = send_begin == a.recv.data() + displacements[self];
-      check_mpi(MPI_Allgatherv(own_place ? MPI_IN_PLACE : send_begin, counts[self], MPI_BYTE, a.recv.data(),
-                               counts.data(), displacements.data(), MPI_BYTE, comm),
-                "MPI_Allgatherv");
-      return;
-    }
-    case Operation::allreduce: {
-      const MpiReducer& reducer = mpi_reducer(a);
-      check_mpi(MPI_Allreduce(send_begin == a.recv.data() ? MPI_IN_PLACE : send_begin, a.recv.data(),
-                              elements, reducer.type(), reducer.op(), comm),
-                "MPI_Allreduce");
-      return;
-    }
-    case Operation::reduce_scatter: {
-      const MpiReducer& reducer = mpi_reducer(a);
-      if (a.block_bytes.empty()) {
-        check_mpi(
-            MPI_Reduce_scatter_block(send_begin, a.recv.data(), elements, reducer.type(), reducer.op(), comm),
-            "MPI_Reduce_scatter_block");
-        return;
-      }
-      const std::vector<int> counts = int_counts(a.block_bytes, a.element_bytes);
-      check_mpi(
-          MPI_Reduce_scatter(send_begin, a.recv.data(), counts.data(), reducer.type(), reducer.op(), comm),
-          "MPI_Reduce_scatter");
-      return;
-    }
+  const auto stock = kStockCalls.at(static_cast<std::size_t>(a.operation));
+  if (stock == nullptr) {
+    throw std::invalid_argument(std::string(to_string(a.operation)) + ": MPI has no such call");
   }
+  stock({comm, a, rank});
 }
 
 }  // namespace papfft::comm

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
+// The C interface. What is done with a session stands once; the functions are made from the lists in papfft/pat.h, each in four
+// forms: by the papers' one session or by a handle, by the usual algorithm or by a named one.
 #include "papfft/pat.h"
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -12,18 +13,49 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "comm/choose/select.hpp"
+#include "comm/mpi/mpi_lifetime.hpp"
 #include "comm/mpi/mpi_transport.hpp"
-#include "comm/schedule/core/registry.hpp"
 #include "papfft/mpi.hpp"
 
 namespace papfft::comm {
 
 namespace {
 
-constexpr std::array kOperations = {Operation::scatter, Operation::gather, Operation::bcast,
-                                    Operation::reduce};
+/// A session, the papers' one or one of those that have handles. It lives until the last of its requests has been freed.
+struct State {
+  State(MPI_Comm comm_in, int root)
+      : session(comm_in, Options::from_environment(), SessionOptions{.root = root}), comm(comm_in) {}
+
+  MpiSession session;
+  MPI_Comm comm;  // the caller's
+  std::atomic<bool> is_open{true};
+  std::atomic<int> broken{PAT_SUCCESS};
+  std::atomic<int> under_way{0};  // calls that were started and not waited for
+};
+
+}  // namespace
+
+}  // namespace papfft::comm
+
+/// What a PAT_Session points to.
+struct PAT_Session_object {
+  std::shared_ptr<papfft::comm::State> state;
+};
+
+/// What a PAT_Request points to.
+struct PAT_Request_object {
+  std::shared_ptr<papfft::comm::State> state;
+  std::variant<papfft::comm::PersistentCall, papfft::comm::Pending> call;
+};
+
+namespace papfft::comm {
+
+namespace {
+
+using StatePointer = std::shared_ptr<State>;
 
 /// A call that is refused before anything happened.
 struct Refusal {
@@ -31,19 +63,16 @@ struct Refusal {
   std::string message;
 };
 
-/// The process's session.
-struct Shared {
-  /// Held exclusively to open and close, shared by all other calls.
-  std::shared_mutex mutex;
-  std::unique_ptr<MpiSession> session;
-  MPI_Comm comm = MPI_COMM_NULL;  // the caller's
-  std::atomic<int> broken{PAT_SUCCESS};
+/// The papers' session.
+struct One {
+  std::shared_mutex mutex;  // held exclusively to open and close, shared by all other calls
+  StatePointer state;
 };
 
 /// Never destroyed: a process that ends by exit() would else wait in a destructor for ranks that do not come.
-Shared& shared() {
-  static auto* const one = new Shared;
-  return *one;
+One& one() {
+  static auto* const session = new One;
+  return *session;
 }
 
 std::string& last_message() {
@@ -60,14 +89,18 @@ int failed(PAT_Error error, const char* message) noexcept {
   return error;
 }
 
-int breaks(PAT_Error error, const char* message) noexcept {
-  shared().broken = error;
+/// The session is of no use any more: whatever comes next ends it without the others.
+int breaks(State* state, PAT_Error error, const char* message) noexcept {
+  if (state != nullptr) {
+    state->broken = error;
+    state->session.abandon();
+  }
   return failed(error, message);
 }
 
-/// Runs `body`, and makes of each exception its error code.
+/// Runs `body`, and makes of each exception its error code. @param state  what breaks by some of them, or nullptr
 template <typename Body>
-int guarded(const Body& body) noexcept {
+int guarded(State* state, const Body& body) noexcept {
   try {
     body();
     return PAT_SUCCESS;
@@ -78,40 +111,57 @@ int guarded(const Body& body) noexcept {
   } catch (const StateError& e) {
     return failed(PAT_ERR_STATE, e.what());
   } catch (const TransportError& e) {
-    return breaks(PAT_ERR_TRANSPORT, e.what());
+    return breaks(state, PAT_ERR_TRANSPORT, e.what());
   } catch (const StuckError& e) {
-    return breaks(PAT_ERR_STUCK, e.what());
+    return breaks(state, PAT_ERR_STUCK, e.what());
   } catch (const MismatchError& e) {
-    return breaks(PAT_ERR_MISMATCH, e.what());
+    return breaks(state, PAT_ERR_MISMATCH, e.what());
   } catch (const std::bad_alloc&) {
-    return breaks(PAT_ERR_MEMORY, "out of memory");
+    return breaks(state, PAT_ERR_MEMORY, "out of memory");
   } catch (const std::exception& e) {
-    return breaks(PAT_ERR_INTERNAL, e.what());
+    return breaks(state, PAT_ERR_INTERNAL, e.what());
   } catch (...) {
-    return breaks(PAT_ERR_INTERNAL, "an exception of unknown type");
+    return breaks(state, PAT_ERR_INTERNAL, "an exception of unknown type");
   }
 }
 
-void require_mpi() {
-  int initialized = 0;
-  int finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
-  if (initialized == 0) throw Refusal{PAT_ERR_NO_MPI, "MPI_Init has not been called yet"};
-  if (finalized != 0) throw Refusal{PAT_ERR_NO_MPI, "MPI_Finalize has already been called"};
+void refuse_without_mpi() {
+  try {
+    require_mpi();
+  } catch (const StateError& e) {
+    throw Refusal{PAT_ERR_NO_MPI, e.what()};
+  }
 }
 
-/// Runs body(session) while nobody can close it.
+/// Runs body(session) unless it has been closed.
 template <typename Body>
-int with_session(const Body& body) noexcept {
-  return guarded([&] {
-    Shared& s = shared();
-    const std::shared_lock lock(s.mutex);
-    if (s.session == nullptr) {
-      require_mpi();
-      throw Refusal{PAT_ERR_NOT_OPEN, "PAT_Init has not been called, or PAT_Finalize already has"};
-    }
-    body(*s.session);
+int with_state(State& state, const Body& body) noexcept {
+  return guarded(&state, [&] {
+    if (mpi_has_ended()) refuse_without_mpi();
+    if (!state.is_open) throw Refusal{PAT_ERR_NOT_OPEN, "the session has been closed"};
+    body(state.session);
+  });
+}
+
+/// Runs use(state) with the papers' session, while nobody can close it. @return what that returns
+template <typename Use>
+int with_one(const Use& use) noexcept {
+  One& s = one();
+  const std::shared_lock lock(s.mutex);
+  if (s.state != nullptr) return use(s.state);
+  return guarded(nullptr, [] {
+    refuse_without_mpi();
+    throw Refusal{PAT_ERR_NOT_OPEN, "PAT_Init has not been called, or PAT_Finalize already has"};
+  });
+}
+
+/// The same with a handle's.
+template <typename Use>
+int with_handle(PAT_Session session, const Use& use) noexcept {
+  if (session != PAT_SESSION_NULL) return use(session->state);
+  return guarded(nullptr, [] {
+    refuse_without_mpi();
+    throw Refusal{PAT_ERR_NOT_OPEN, "the session is PAT_SESSION_NULL"};
   });
 }
 
@@ -125,8 +175,7 @@ void require_algorithm(Operation operation, const char* name, int ranks) {
   }
 }
 
-void require_communicator(MPI_Comm comm) {
-  const MPI_Comm own = shared().comm;
+void require_communicator(MPI_Comm comm, MPI_Comm own) {
   if (comm == own) return;
   int result = MPI_UNEQUAL;
   if (comm != MPI_COMM_NULL) check_mpi(MPI_Comm_compare(comm, own, &result), "MPI_Comm_compare");
@@ -135,57 +184,85 @@ void require_communicator(MPI_Comm comm) {
   }
 }
 
-void require_unbroken() {
-  if (const int broken = shared().broken; broken != PAT_SUCCESS) {
+void require_unbroken(const State& state) {
+  if (const int broken = state.broken; broken != PAT_SUCCESS) {
     throw Refusal{static_cast<PAT_Error>(broken),
                   std::string("the session broke down in an earlier call: ") + PAT_Error_string(broken)};
   }
 }
 
+/// @param comm  what the caller says the session is on; nothing: it says so by a handle
 template <typename Body>
-int collective(Operation operation, const char* algorithm, MPI_Comm comm, const Body& body) noexcept {
-  return with_session([&](MpiSession& session) {
-    require_unbroken();
-    require_communicator(comm);
+int collective(State& state, Operation operation, const char* algorithm, std::optional<MPI_Comm> comm,
+               const Body& body) noexcept {
+  return with_state(state, [&](MpiSession& session) {
+    require_unbroken(state);
+    if (comm) require_communicator(*comm, state.comm);
     require_algorithm(operation, algorithm, session.size());
     body(session);
   });
 }
 
-void require_request(const PAT_Request* request) {
+/// Makes a request of what make(session) returns, a PersistentCall or a Pending.
+template <typename Make>
+int new_request(const StatePointer& state, Operation operation, const char* algorithm,
+                std::optional<MPI_Comm> comm, PAT_Request* request, const Make& make) noexcept {
+  return collective(*state, operation, algorithm, comm, [&](MpiSession& session) {
+    if (request == nullptr) throw Refusal{PAT_ERR_ARGUMENT, "the place for the request is a null pointer"};
+    auto made = std::make_unique<PAT_Request_object>(PAT_Request_object{state, make(session)});
+    if (std::holds_alternative<Pending>(made->call)) ++state->under_way;
+    *request = made.release();
+  });
+}
+
+PAT_Request_object& require_request(const PAT_Request* request) {
   if (request == nullptr || *request == PAT_REQUEST_NULL) {
     throw Refusal{PAT_ERR_ARGUMENT, "the request is a null pointer or PAT_REQUEST_NULL"};
   }
+  return **request;
 }
 
-void end_session() {
-  Shared& s = shared();
-  const std::unique_lock lock(s.mutex);
-  if (s.session == nullptr) throw Refusal{PAT_ERR_NOT_OPEN, "there is no session to end"};
-  const std::unique_ptr<MpiSession> session = std::move(s.session);
-  s.comm = MPI_COMM_NULL;
-  if (s.broken.exchange(PAT_SUCCESS) != PAT_SUCCESS) {
-    session->abandon();
-  } else {
-    session->close();
+/// The state of a request that may be none; nullptr then, which the caller refuses by require_request.
+State* state_of(const PAT_Request* request) {
+  return request == nullptr || *request == PAT_REQUEST_NULL ? nullptr : (*request)->state.get();
+}
+
+void free_request(PAT_Request* request) {
+  const std::unique_ptr<PAT_Request_object> owned(std::exchange(*request, PAT_REQUEST_NULL));
+  if (std::holds_alternative<Pending>(owned->call)) --owned->state->under_way;
+}
+
+/// Runs body(request) on a request of a session that is open and not broken.
+template <typename Body>
+int with_request(PAT_Request* request, const Body& body) noexcept {
+  State* const state = state_of(request);
+  if (state == nullptr) {
+    return guarded(nullptr, [&] { (void)require_request(request); });
   }
-}
-
-/// MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else, while messages can still be sent.
-int end_with_mpi(MPI_Comm /*self*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
-  guarded(end_session);  // refused if PAT_Finalize came first
-  return MPI_SUCCESS;
-}
-
-void end_session_before_mpi() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    int keyval = MPI_KEYVAL_INVALID;
-    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_with_mpi, &keyval, nullptr),
-              "MPI_Comm_create_keyval");
-    check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr), "MPI_Comm_set_attr");
-    check_mpi(MPI_Comm_free_keyval(&keyval), "MPI_Comm_free_keyval");  // goes with its last attribute
+  return with_state(*state, [&](MpiSession& /*session*/) {
+    require_unbroken(*state);
+    body(**request);
   });
+}
+
+StatePointer open_state(MPI_Comm comm, int root) {
+  refuse_without_mpi();
+  if (comm == MPI_COMM_NULL) throw Refusal{PAT_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL"};
+  int size = 0;
+  check_mpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  if (root < 0 || root >= size) {
+    throw Refusal{PAT_ERR_ARGUMENT, "no rank " + std::to_string(root) + " among " + std::to_string(size)};
+  }
+  return std::make_shared<State>(comm, root);
+}
+
+/// Collective, unless the session is broken. @throws Refusal  a started call has not been waited for
+void close_state(State& state) {
+  if (state.broken == PAT_SUCCESS && state.under_way > 0) {
+    throw Refusal{PAT_ERR_STATE, "a call that was started has not been waited for"};
+  }
+  state.is_open = false;
+  if (state.broken == PAT_SUCCESS) state.session.close();
 }
 
 std::optional<Operation> operation_before_colon(std::string_view& name) {
@@ -193,11 +270,12 @@ std::optional<Operation> operation_before_colon(std::string_view& name) {
   if (colon == std::string_view::npos) return std::nullopt;
   const std::string_view before = name.substr(0, colon);
   name.remove_prefix(colon + 1);
-  for (const Operation operation : kOperations) {
-    if (to_string(operation) == before) return operation;
+  std::string known;
+  for (const OperationTraits& row : kOperations) {
+    if (row.name == before) return row.operation;
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
   }
-  throw Refusal{PAT_ERR_ALGORITHM,
-                "no operation '" + std::string(before) + "' (known: scatter, gather, bcast, reduce)"};
+  throw Refusal{PAT_ERR_ALGORITHM, "no operation '" + std::string(before) + "' (known: " + known + ")"};
 }
 
 void use_algorithm(MpiSession& session, const char* algorithm) {
@@ -206,10 +284,10 @@ void use_algorithm(MpiSession& session, const char* algorithm) {
   const std::optional<Operation> only = operation_before_colon(name);
   bool any = false;
   std::string unknown;
-  for (const Operation operation : kOperations) {
-    if (only && *only != operation) continue;
+  for (const OperationTraits& row : kOperations) {
+    if (only && *only != row.operation) continue;
     try {
-      session.use_algorithm(operation, name);
+      session.use_algorithm(row.operation, name);
       any = true;
     } catch (const std::invalid_argument& e) {
       unknown += (unknown.empty() ? "" : "; ") + std::string(e.what());
@@ -218,28 +296,64 @@ void use_algorithm(MpiSession& session, const char* algorithm) {
   if (!any) throw Refusal{PAT_ERR_ALGORITHM, unknown};
 }
 
-}  // namespace
+// What both forms of a function do.
 
-}  // namespace papfft::comm
+int use_alg(const StatePointer& state, const char* algorithm) noexcept {
+  return with_state(*state, [&](MpiSession& session) { use_algorithm(session, algorithm); });
+}
 
-/// What a PAT_Request points to.
-struct PAT_Request_object {
-  papfft::comm::PersistentCall call;
-};
+int processing_start(const StatePointer& state) noexcept {
+  return with_state(*state, [](MpiSession& session) { session.processing_start(); });
+}
 
-namespace papfft::comm {
-
-namespace {
-
-/// Makes a request of what make(session) returns.
-template <typename Make>
-int new_request(Operation operation, const char* algorithm, MPI_Comm comm, PAT_Request* request,
-                const Make& make) noexcept {
-  return collective(operation, algorithm, comm, [&](MpiSession& session) {
-    if (request == nullptr) throw Refusal{PAT_ERR_ARGUMENT, "the place for the request is a null pointer"};
-    // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): collective() catches what this throws
-    *request = new PAT_Request_object{make(session)};
+int edge(const StatePointer& state, double fraction) noexcept {
+  return with_state(*state, [&](MpiSession& session) {
+    // Outside of a processing phase the session ignores edges; a wrong fraction shall be an error there too.
+    if (!(fraction > 0 && fraction <= 1)) throw std::invalid_argument("PAT_Edge: a fraction outside (0, 1]");
+    session.edge(fraction);
   });
+}
+
+int processing_end(const StatePointer& state) noexcept {
+  return with_state(*state, [](MpiSession& session) { session.processing_end(); });
+}
+
+int get_statistics(const StatePointer& state, PAT_Statistics* statistics) noexcept {
+  return with_state(*state, [&](MpiSession& session) {
+    if (statistics == nullptr)
+      throw Refusal{PAT_ERR_ARGUMENT, "the place for the statistics is a null pointer"};
+    const SessionStatistics s = session.statistics();
+    *statistics = {.has_thread = s.has_thread ? 1 : 0,
+                   .thread_share = s.thread_share,
+                   .calls = s.calls,
+                   .planned = s.planned,
+                   .begun_early = s.begun_early,
+                   .predicted = s.predicted,
+                   .mean_error_ns = s.mean_error_ns,
+                   .clock_uncertainty_ns = s.clock_uncertainty_ns};
+  });
+}
+
+// MPI's names for the calls that return a request; the others are the session's own members.
+#define PAT_MEMBER(name)                                          \
+  template <typename... Arguments>                                \
+  auto name(MpiSession& session, const Arguments&... arguments) { \
+    return session.name(arguments...);                            \
+  }
+PAT_MEMBER(iscatter)
+PAT_MEMBER(igather)
+PAT_MEMBER(ibcast)
+PAT_MEMBER(ireduce)
+#undef PAT_MEMBER
+
+template <typename... Arguments>
+PersistentCall scatter_init(MpiSession& session, const Arguments&... arguments) {
+  return detail::mpi_scatter_init(session, arguments...);
+}
+
+template <typename... Arguments>
+PersistentCall gather_init(MpiSession& session, const Arguments&... arguments) {
+  return detail::mpi_gather_init(session, arguments...);
 }
 
 }  // namespace
@@ -248,13 +362,16 @@ int new_request(Operation operation, const char* algorithm, MPI_Comm comm, PAT_R
 
 using papfft::comm::MpiSession;
 using papfft::comm::Operation;
+using papfft::comm::StatePointer;
+using papfft::comm::with_handle;
+using papfft::comm::with_one;
 
 const char* PAT_Error_string(int error) noexcept {
   switch (error) {
     case PAT_SUCCESS:
       return "no error";
     case PAT_ERR_NOT_OPEN:
-      return "no session: PAT_Init has not been called, or PAT_Finalize already has";
+      return "no session: it has not been opened yet, or has been closed";
     case PAT_ERR_OPEN:
       return "there is a session already";
     case PAT_ERR_NO_MPI:
@@ -274,7 +391,7 @@ const char* PAT_Error_string(int error) noexcept {
     case PAT_ERR_INTERNAL:
       return "a fault of the library";
     case PAT_ERR_STATE:
-      return "a persistent call was started or waited for out of turn";
+      return "a persistent or started call came out of turn";
     default:
       return "not an error code of PAT";
   }
@@ -288,150 +405,175 @@ int PAT_Init_comm(MPI_Comm comm) noexcept { return PAT_Init_root(comm, 0); }
 
 int PAT_Init_root(MPI_Comm comm, int root) noexcept {
   using namespace papfft::comm;
-  return guarded([&] {
-    require_mpi();
-    Shared& s = shared();
+  return guarded(nullptr, [&] {
+    refuse_without_mpi();
+    One& s = one();
     const std::unique_lock lock(s.mutex);
-    if (s.session != nullptr)
+    if (s.state != nullptr)
       throw Refusal{PAT_ERR_OPEN, "the last PAT_Init has not been ended by PAT_Finalize"};
-    if (comm == MPI_COMM_NULL) throw Refusal{PAT_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL"};
-    int size = 0;
-    check_mpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
-    if (root < 0 || root >= size) {
-      throw Refusal{PAT_ERR_ARGUMENT, "no rank " + std::to_string(root) + " among " + std::to_string(size)};
-    }
-    end_session_before_mpi();
-    s.broken = PAT_SUCCESS;
-    s.session = std::make_unique<MpiSession>(comm, Options::from_environment(), SessionOptions{.root = root});
-    s.comm = comm;
+    s.state = open_state(comm, root);
   });
 }
 
 int PAT_Finalize() noexcept {
   using namespace papfft::comm;
-  return guarded([] {
-    require_mpi();
-    end_session();
+  return guarded(nullptr, [] {
+    refuse_without_mpi();
+    One& s = one();
+    const std::unique_lock lock(s.mutex);
+    if (s.state == nullptr) throw Refusal{PAT_ERR_NOT_OPEN, "there is no session to end"};
+    close_state(*s.state);
+    s.state.reset();
+  });
+}
+
+int PAT_Session_open(MPI_Comm comm, int root, PAT_Session* session) noexcept {
+  using namespace papfft::comm;
+  return guarded(nullptr, [&] {
+    if (session == nullptr) throw Refusal{PAT_ERR_ARGUMENT, "the place for the session is a null pointer"};
+    auto made = std::make_unique<PAT_Session_object>(PAT_Session_object{open_state(comm, root)});
+    *session = made.release();
+  });
+}
+
+int PAT_Session_close(PAT_Session* session) noexcept {
+  using namespace papfft::comm;
+  return guarded(nullptr, [&] {
+    if (session == nullptr || *session == PAT_SESSION_NULL) {
+      throw Refusal{PAT_ERR_ARGUMENT, "the session is a null pointer or PAT_SESSION_NULL"};
+    }
+    State& state = *(*session)->state;
+    if (mpi_has_ended()) {
+      state.is_open = false;
+    } else {
+      close_state(state);
+    }
+    delete std::exchange(*session, PAT_SESSION_NULL);
   });
 }
 
 int PAT_UseAlg(const char* algorithm) noexcept {
-  return papfft::comm::with_session(
-      [&](MpiSession& session) { papfft::comm::use_algorithm(session, algorithm); });
+  return with_one([&](const StatePointer& state) { return papfft::comm::use_alg(state, algorithm); });
+}
+int PAT_Session_use_alg(PAT_Session session, const char* algorithm) noexcept {
+  return with_handle(session,
+                     [&](const StatePointer& state) { return papfft::comm::use_alg(state, algorithm); });
 }
 
-int PAT_ProcessingStart() noexcept {
-  return papfft::comm::with_session([](MpiSession& session) { session.processing_start(); });
+int PAT_ProcessingStart() noexcept { return with_one(papfft::comm::processing_start); }
+int PAT_Session_processing_start(PAT_Session session) noexcept {
+  return with_handle(session, papfft::comm::processing_start);
 }
 
 int PAT_Edge(double fraction) noexcept {
-  return papfft::comm::with_session([&](MpiSession& session) {
-    // Outside of a processing phase the session ignores edges; a wrong fraction shall be an error there too.
-    if (!(fraction > 0 && fraction <= 1)) throw std::invalid_argument("PAT_Edge: a fraction outside (0, 1]");
-    session.edge(fraction);
-  });
+  return with_one([&](const StatePointer& state) { return papfft::comm::edge(state, fraction); });
+}
+int PAT_Session_edge(PAT_Session session, double fraction) noexcept {
+  return with_handle(session, [&](const StatePointer& state) { return papfft::comm::edge(state, fraction); });
 }
 
-int PAT_ProcessingEnd() noexcept {
-  return papfft::comm::with_session([](MpiSession& session) { session.processing_end(); });
+int PAT_ProcessingEnd() noexcept { return with_one(papfft::comm::processing_end); }
+int PAT_Session_processing_end(PAT_Session session) noexcept {
+  return with_handle(session, papfft::comm::processing_end);
 }
 
-int PAT_Scatter_alg(const char* algorithm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                    void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept {
-  return papfft::comm::collective(Operation::scatter, algorithm, comm, [&](MpiSession& session) {
-    session.scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, algorithm);
-  });
+int PAT_Get_statistics(PAT_Statistics* statistics) noexcept {
+  return with_one([&](const StatePointer& state) { return papfft::comm::get_statistics(state, statistics); });
+}
+int PAT_Session_get_statistics(PAT_Session session, PAT_Statistics* statistics) noexcept {
+  return with_handle(
+      session, [&](const StatePointer& state) { return papfft::comm::get_statistics(state, statistics); });
 }
 
-int PAT_Gather_alg(const char* algorithm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                   void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept {
-  return papfft::comm::collective(Operation::gather, algorithm, comm, [&](MpiSession& session) {
-    session.gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, algorithm);
-  });
-}
+#define PAT_DEFINE(Name, name, operation, parameters, arguments)                                             \
+  int PAT_##Name##_alg(const char* algorithm, PAT_LIST parameters, MPI_Comm comm) noexcept {                 \
+    return with_one([&](const StatePointer& state) {                                                         \
+      return papfft::comm::collective(                                                                       \
+          *state, Operation::operation, algorithm, comm,                                                     \
+          [&](MpiSession& session) { session.name(PAT_LIST arguments, algorithm); });                        \
+    });                                                                                                      \
+  }                                                                                                          \
+  int PAT_##Name(PAT_LIST parameters, MPI_Comm comm) noexcept {                                              \
+    return PAT_##Name##_alg("auto", PAT_LIST arguments, comm);                                               \
+  }                                                                                                          \
+  int PAT_Session_##name##_alg(PAT_Session session, const char* algorithm, PAT_LIST parameters) noexcept {   \
+    return with_handle(session, [&](const StatePointer& state) {                                             \
+      return papfft::comm::collective(*state, Operation::operation, algorithm, {}, [&](MpiSession& opened) { \
+        opened.name(PAT_LIST arguments, algorithm);                                                          \
+      });                                                                                                    \
+    });                                                                                                      \
+  }                                                                                                          \
+  int PAT_Session_##name(PAT_Session session, PAT_LIST parameters) noexcept {                                \
+    return PAT_Session_##name##_alg(session, "auto", PAT_LIST arguments);                                    \
+  }
+PAT_FOR_EACH_OPERATION(PAT_DEFINE)
+#undef PAT_DEFINE
 
-int PAT_Bcast_alg(const char* algorithm, void* buffer, int count, MPI_Datatype datatype, int root,
-                  MPI_Comm comm) noexcept {
-  return papfft::comm::collective(Operation::bcast, algorithm, comm, [&](MpiSession& session) {
-    session.bcast(buffer, count, datatype, root, algorithm);
-  });
-}
-
-int PAT_Reduce_alg(const char* algorithm, const void* sendbuf, void* recvbuf, int count,
-                   MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) noexcept {
-  return papfft::comm::collective(Operation::reduce, algorithm, comm, [&](MpiSession& session) {
-    session.reduce(sendbuf, recvbuf, count, datatype, op, root, algorithm);
-  });
-}
-
-int PAT_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept {
-  return PAT_Scatter_alg("auto", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-int PAT_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-               MPI_Datatype recvtype, int root, MPI_Comm comm) noexcept {
-  return PAT_Gather_alg("auto", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-int PAT_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) noexcept {
-  return PAT_Bcast_alg("auto", buffer, count, datatype, root, comm);
-}
-
-int PAT_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-               MPI_Comm comm) noexcept {
-  return PAT_Reduce_alg("auto", sendbuf, recvbuf, count, datatype, op, root, comm);
-}
-
-int PAT_Scatter_init_alg(const char* algorithm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                         void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                         PAT_Request* request) noexcept {
-  return papfft::comm::new_request(Operation::scatter, algorithm, comm, request, [&](MpiSession& session) {
-    return papfft::comm::detail::mpi_scatter_init(session, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                                  recvtype, root, algorithm);
-  });
-}
-
-int PAT_Gather_init_alg(const char* algorithm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                        void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                        PAT_Request* request) noexcept {
-  return papfft::comm::new_request(Operation::gather, algorithm, comm, request, [&](MpiSession& session) {
-    return papfft::comm::detail::mpi_gather_init(session, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                                 recvtype, root, algorithm);
-  });
-}
-
-int PAT_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                     MPI_Datatype recvtype, int root, MPI_Comm comm, PAT_Request* request) noexcept {
-  return PAT_Scatter_init_alg("auto", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                              request);
-}
-
-int PAT_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                    MPI_Datatype recvtype, int root, MPI_Comm comm, PAT_Request* request) noexcept {
-  return PAT_Gather_init_alg("auto", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                             request);
-}
+#define PAT_DEFINE(Name, name, operation, parameters, arguments)                                          \
+  int PAT_##Name##_alg(const char* algorithm, PAT_LIST parameters, MPI_Comm comm,                         \
+                       PAT_Request* request) noexcept {                                                   \
+    return with_one([&](const StatePointer& state) {                                                      \
+      return papfft::comm::new_request(                                                                   \
+          state, Operation::operation, algorithm, comm, request,                                          \
+          [&](MpiSession& opened) { return papfft::comm::name(opened, PAT_LIST arguments, algorithm); }); \
+    });                                                                                                   \
+  }                                                                                                       \
+  int PAT_##Name(PAT_LIST parameters, MPI_Comm comm, PAT_Request* request) noexcept {                     \
+    return PAT_##Name##_alg("auto", PAT_LIST arguments, comm, request);                                   \
+  }                                                                                                       \
+  int PAT_Session_##name##_alg(PAT_Session session, const char* algorithm, PAT_LIST parameters,           \
+                               PAT_Request* request) noexcept {                                           \
+    return with_handle(session, [&](const StatePointer& state) {                                          \
+      return papfft::comm::new_request(                                                                   \
+          state, Operation::operation, algorithm, {}, request,                                            \
+          [&](MpiSession& opened) { return papfft::comm::name(opened, PAT_LIST arguments, algorithm); }); \
+    });                                                                                                   \
+  }                                                                                                       \
+  int PAT_Session_##name(PAT_Session session, PAT_LIST parameters, PAT_Request* request) noexcept {       \
+    return PAT_Session_##name##_alg(session, "auto", PAT_LIST arguments, request);                        \
+  }
+PAT_FOR_EACH_REQUEST(PAT_DEFINE)
+#undef PAT_DEFINE
 
 int PAT_Start(PAT_Request* request) noexcept {
-  return papfft::comm::with_session([&](MpiSession& /*session*/) {
-    papfft::comm::require_unbroken();
-    papfft::comm::require_request(request);
-    (*request)->call.start();
+  using namespace papfft::comm;
+  return with_request(request, [](PAT_Request_object& object) {
+    auto* const call = std::get_if<PersistentCall>(&object.call);
+    if (call == nullptr)
+      throw Refusal{PAT_ERR_ARGUMENT, "only a persistent call can be started by PAT_Start"};
+    call->start();
   });
 }
 
 int PAT_Wait(PAT_Request* request) noexcept {
-  return papfft::comm::with_session([&](MpiSession& /*session*/) {
-    papfft::comm::require_unbroken();
-    papfft::comm::require_request(request);
-    (*request)->call.wait();
+  using namespace papfft::comm;
+  return with_request(request, [&](PAT_Request_object& object) {
+    if (auto* const call = std::get_if<PersistentCall>(&object.call)) return call->wait();
+    std::get<Pending>(object.call).wait();
+    free_request(request);
+  });
+}
+
+int PAT_Test(PAT_Request* request, int* done) noexcept {
+  using namespace papfft::comm;
+  return with_request(request, [&](PAT_Request_object& object) {
+    auto* const call = std::get_if<Pending>(&object.call);
+    if (call == nullptr || done == nullptr) {
+      throw Refusal{PAT_ERR_ARGUMENT, "PAT_Test is for started calls, and wants a place for the answer"};
+    }
+    *done = call->test() ? 1 : 0;
+    if (*done != 0) free_request(request);
   });
 }
 
 int PAT_Request_free(PAT_Request* request) noexcept {
-  return papfft::comm::guarded([&] {
-    papfft::comm::require_request(request);
-    delete std::exchange(*request, PAT_REQUEST_NULL);
+  using namespace papfft::comm;
+  return guarded(nullptr, [&] {
+    const PAT_Request_object& object = require_request(request);
+    const auto* const call = std::get_if<Pending>(&object.call);
+    if (call != nullptr && !call->done() && object.state->broken == PAT_SUCCESS && !mpi_has_ended()) {
+      throw Refusal{PAT_ERR_STATE, "the call has been started, and must be waited for first"};
+    }
+    free_request(request);
   });
 }

@@ -11,16 +11,8 @@ namespace {
 enum class Flow : std::uint8_t { from_root, to_root, among_all };
 
 Flow flow_of(Operation operation) {
-  switch (operation) {
-    case Operation::scatter:
-    case Operation::bcast:
-      return Flow::from_root;
-    case Operation::gather:
-    case Operation::reduce:
-      return Flow::to_root;
-    default:
-      return Flow::among_all;
-  }
+  if (traits(operation).before == Holder::root) return Flow::from_root;
+  return traits(operation).after == Holder::root ? Flow::to_root : Flow::among_all;
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ class ParallelFft {
   using Complex = std::complex<T>;
 
   /// Not collective. @param comm  must outlive this object; rank 0 is the root.
-  /// @throws std::invalid_argument  unless can_share(); an unknown algorithm
+  /// @throws std::invalid_argument  unless can_share()
   ParallelFft(comm::Collectives& comm, const ParallelPlan& plan);
 
   /// Collective. Each of the three serves one kind of plan. At the root: `in` and `out` hold the whole vector (N complex;

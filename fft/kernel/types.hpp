@@ -7,10 +7,9 @@
 #include <span>
 #include <type_traits>
 
-namespace papfft::fft {
+#include "papfft/direction.hpp"
 
-/// Sign of the exponent: forward is exp(-2 pi i nk/N), inverse is exp(+2 pi i nk/N).
-enum class Direction { forward, inverse };
+namespace papfft::fft {
 
 /// Asks the kernel to back a large block by large pages: strides through long vectors touch a page per access, and small pages
 /// are too many for the processor's tables. A hint; does nothing where there is no such thing.

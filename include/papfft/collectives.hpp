@@ -189,6 +189,11 @@ class PAPFFT_API Collectives {
   /// Numbers of segments, and of messages under way, are chosen by `link` from now on. Not a call among ranks, but must be the same on all.
   void use_link(const LinkModel& link);
 
+  /// Completes the arguments of any operation from the buffers' sizes: `bytes`, and of a reduction `element_bytes`. The
+  /// buffers are those of the typed calls; the own block of an allgather is brought to its place in `recv`.
+  /// @throws std::invalid_argument  a buffer has another size than the operation needs on this rank
+  [[nodiscard]] CallArguments prepared(CallArguments arguments) const;
+
   /// Any of them, untyped. What the others come down to.
   virtual void call(const CallArguments& arguments);
 
@@ -204,18 +209,31 @@ class PAPFFT_API Collectives {
   template <Element T>
   [[nodiscard]] Pending iscatter(std::span<const T> send, std::span<T> recv, int root,
                                  std::string_view algorithm = "auto") {
-    return start(
-        scatter_arguments(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), root, algorithm));
+    return start(prepared({.operation = Operation::scatter,
+                           .element_bytes = sizeof(T),
+                           .root = root,
+                           .algorithm = algorithm,
+                           .send = std::as_bytes(send),
+                           .recv = std::as_writable_bytes(recv)}));
   }
   template <Element T>
   [[nodiscard]] Pending igather(std::span<const T> send, std::span<T> recv, int root,
                                 std::string_view algorithm = "auto") {
-    return start(
-        gather_arguments(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), root, algorithm));
+    return start(prepared({.operation = Operation::gather,
+                           .element_bytes = sizeof(T),
+                           .root = root,
+                           .algorithm = algorithm,
+                           .send = std::as_bytes(send),
+                           .recv = std::as_writable_bytes(recv)}));
   }
   template <Element T>
   [[nodiscard]] Pending ibcast(std::span<T> data, int root, std::string_view algorithm = "auto") {
-    return start(bcast_arguments(std::as_writable_bytes(data), sizeof(T), root, algorithm));
+    return start(prepared({.operation = Operation::bcast,
+                           .element_bytes = sizeof(T),
+                           .root = root,
+                           .algorithm = algorithm,
+                           .send = std::as_bytes(data),
+                           .recv = std::as_writable_bytes(data)}));
   }
   template <Element T, typename Op>
   requires std::regular_invocable<const Op&, const T&, const T&>
@@ -265,19 +283,6 @@ class PAPFFT_API Collectives {
   /// stock_call works here: "auto" may choose it.
   void offer_stock_calls();
 
-  /// A call's arguments, with the buffers' sizes checked. @throws std::invalid_argument
-  [[nodiscard]] CallArguments scatter_arguments(std::span<const std::byte> send, std::span<std::byte> recv,
-                                                std::size_t element_bytes, int root,
-                                                std::string_view algorithm) const;
-  [[nodiscard]] CallArguments gather_arguments(std::span<const std::byte> send, std::span<std::byte> recv,
-                                               std::size_t element_bytes, int root,
-                                               std::string_view algorithm) const;
-  [[nodiscard]] CallArguments reduce_arguments(std::span<const std::byte> send, std::span<std::byte> recv,
-                                               const Reducer& reducer, int root,
-                                               std::string_view algorithm) const;
-  [[nodiscard]] static CallArguments bcast_arguments(std::span<std::byte> data, std::size_t element_bytes,
-                                                     int root, std::string_view algorithm);
-
   struct PAPFFT_LOCAL Impl;
   [[nodiscard]] Impl& impl() { return *impl_; }
 
@@ -311,7 +316,12 @@ template <Element T, typename Op>
 requires std::regular_invocable<const Op&, const T&, const T&> Pending Collectives::ireduce(
     std::span<const T> send, std::span<T> recv, Op op, int root, std::string_view algorithm) {
   const auto reducer = std::make_shared<const ElementReducer<T, Op>>(std::move(op), is_commutative<Op>);
-  return start(reduce_arguments(std::as_bytes(send), std::as_writable_bytes(recv), *reducer, root, algorithm),
+  return start(prepared({.operation = Operation::reduce,
+                         .root = root,
+                         .algorithm = algorithm,
+                         .send = std::as_bytes(send),
+                         .recv = std::as_writable_bytes(recv),
+                         .reducer = reducer.get()}),
                reducer);
 }
 

@@ -65,6 +65,16 @@ void mpi_stock_call(MPI_Comm comm, const CallArguments& arguments);
 [[nodiscard]] PersistentCall mpi_gather_init(Session& session, const void* sendbuf, int sendcount,
                                              MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                              MPI_Datatype recvtype, int root, std::string_view algorithm);
+[[nodiscard]] Pending mpi_iscatter(Collectives& comm, const void* sendbuf, int sendcount,
+                                   MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                   int root, std::string_view algorithm);
+[[nodiscard]] Pending mpi_igather(Collectives& comm, const void* sendbuf, int sendcount,
+                                  MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                  int root, std::string_view algorithm);
+[[nodiscard]] Pending mpi_ibcast(Collectives& comm, void* buffer, int count, MPI_Datatype type, int root,
+                                 std::string_view algorithm);
+[[nodiscard]] Pending mpi_ireduce(Collectives& comm, const void* sendbuf, void* recvbuf, int count,
+                                  MPI_Datatype type, MPI_Op op, int root, std::string_view algorithm);
 [[nodiscard]] Transport& as_transport(MpiTransport& transport);
 [[nodiscard]] MPI_Comm native(const MpiTransport& transport);
 #pragma GCC visibility pop
@@ -72,9 +82,11 @@ void mpi_stock_call(MPI_Comm comm, const CallArguments& arguments);
 
 /// The collectives over MPI, on a private duplicate of a communicator.
 ///
-///     papfft::comm::Communicator comm(MPI_COMM_WORLD);
-///     comm.scatter<double>(whole, mine, /*root=*/0);
-///     comm.scatter(sendbuf, 10, MPI_DOUBLE, recvbuf, 10, MPI_DOUBLE, 0);
+/// ```cpp
+/// papfft::comm::Communicator comm(MPI_COMM_WORLD);
+/// comm.scatter<double>(whole, mine, /*root=*/0);
+/// comm.scatter(sendbuf, 10, MPI_DOUBLE, recvbuf, 10, MPI_DOUBLE, 0);
+/// ```
 ///
 /// The calls with MPI's own arguments mean what MPI's mean: MPI_IN_PLACE, derived datatypes, and different datatypes
 /// of one signature on different ranks. What is not contiguous is packed.
@@ -101,6 +113,10 @@ class OverMpi : private detail::OwnedTransport, public Base {
   using Base::allreduce;
   using Base::bcast;
   using Base::gather;
+  using Base::ibcast;
+  using Base::igather;
+  using Base::ireduce;
+  using Base::iscatter;
   using Base::reduce;
   using Base::reduce_scatter;
   using Base::scatter;
@@ -142,6 +158,28 @@ class OverMpi : private detail::OwnedTransport, public Base {
   void reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type, MPI_Op op,
                             std::string_view algorithm = "auto") {
     detail::mpi_reduce_scatter(*this, sendbuf, recvbuf, {&recvcount, 1}, type, op, algorithm);
+  }
+
+  /// Started calls take datatypes without gaps.
+  [[nodiscard]] Pending iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                 int recvcount, MPI_Datatype recvtype, int root,
+                                 std::string_view algorithm = "auto") {
+    return detail::mpi_iscatter(*this, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                                algorithm);
+  }
+  [[nodiscard]] Pending igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                int recvcount, MPI_Datatype recvtype, int root,
+                                std::string_view algorithm = "auto") {
+    return detail::mpi_igather(*this, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                               algorithm);
+  }
+  [[nodiscard]] Pending ibcast(void* buffer, int count, MPI_Datatype type, int root,
+                               std::string_view algorithm = "auto") {
+    return detail::mpi_ibcast(*this, buffer, count, type, root, algorithm);
+  }
+  [[nodiscard]] Pending ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                                int root, std::string_view algorithm = "auto") {
+    return detail::mpi_ireduce(*this, sendbuf, recvbuf, count, type, op, root, algorithm);
   }
 
  protected:

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
-
-#include "papfft/export.h"
 
 namespace papfft::comm {
 
-/// The collective operations. What each promises: comm/schedule/core/contract.hpp.
+/// The collective operations. What each one is says its row in kOperations below.
 enum class Operation : std::uint8_t {
   scatter,
   gather,
@@ -18,8 +19,101 @@ enum class Operation : std::uint8_t {
   allreduce,
   reduce_scatter
 };
-inline constexpr int kOperationCount = 8;
 
-[[nodiscard]] PAPFFT_API std::string_view to_string(Operation operation);
+/// Who holds the data on one side of an operation, that is, before it or after it.
+enum class Holder : std::uint8_t {
+  root,   ///< the root holds everything, the others hold nothing
+  owner,  ///< each rank holds the block that belongs to it
+  all     ///< every rank holds everything
+};
+
+/// What an operation is. Contract, size checks, typed calls, calls of the MPI library, the choice of an algorithm, the
+/// command line and the C interface take what they need from here, so that a new operation is an enumerator and a row.
+struct OperationTraits {
+  Operation operation = Operation::scatter;
+  std::string_view name;
+  Holder before = Holder::root;  ///< who holds the input: `send`
+  Holder after = Holder::root;   ///< who holds the result: `recv`
+  bool reduces = false;          ///< the ranks' inputs are combined
+  bool takes_sizes = false;      ///< the ranks' blocks may differ in size (CallArguments::block_bytes)
+  std::optional<Operation> reverse = {};  ///< the operation that the reversed schedules implement
+
+  /// One rank is the root; of the other operations, the argument `root` means nothing.
+  [[nodiscard]] constexpr bool is_rooted() const { return before == Holder::root || after == Holder::root; }
+  /// The data are one block per rank. Otherwise they are one vector that belongs to nobody.
+  [[nodiscard]] constexpr bool is_per_rank() const {
+    return before == Holder::owner || after == Holder::owner;
+  }
+};
+
+/// In the order of the enumerators.
+inline constexpr std::array kOperations = {
+    OperationTraits{.operation = Operation::scatter,
+                    .name = "scatter",
+                    .before = Holder::root,
+                    .after = Holder::owner,
+                    .reverse = Operation::gather},
+    OperationTraits{.operation = Operation::gather,
+                    .name = "gather",
+                    .before = Holder::owner,
+                    .after = Holder::root,
+                    .reverse = Operation::scatter},
+    OperationTraits{.operation = Operation::bcast,
+                    .name = "bcast",
+                    .before = Holder::root,
+                    .after = Holder::all,
+                    .reverse = Operation::reduce},
+    OperationTraits{.operation = Operation::reduce,
+                    .name = "reduce",
+                    .before = Holder::all,
+                    .after = Holder::root,
+                    .reduces = true,
+                    .reverse = Operation::bcast},
+    OperationTraits{.operation = Operation::allgather,
+                    .name = "allgather",
+                    .before = Holder::owner,
+                    .after = Holder::all,
+                    .reverse = Operation::reduce_scatter},
+    OperationTraits{.operation = Operation::allgatherv,
+                    .name = "allgatherv",
+                    .before = Holder::owner,
+                    .after = Holder::all,
+                    .takes_sizes = true,
+                    .reverse = Operation::reduce_scatter},
+    OperationTraits{.operation = Operation::allreduce,
+                    .name = "allreduce",
+                    .before = Holder::all,
+                    .after = Holder::all,
+                    .reduces = true},
+    OperationTraits{.operation = Operation::reduce_scatter,
+                    .name = "reduce_scatter",
+                    .before = Holder::all,
+                    .after = Holder::owner,
+                    .reduces = true,
+                    .takes_sizes = true,
+                    .reverse = Operation::allgather},
+};
+
+inline constexpr int kOperationCount = static_cast<int>(kOperations.size());
+
+/// The row of an operation.
+[[nodiscard]] constexpr const OperationTraits& traits(Operation operation) {
+  return kOperations.at(static_cast<std::size_t>(operation));
+}
+
+[[nodiscard]] constexpr std::string_view to_string(Operation operation) { return traits(operation).name; }
+[[nodiscard]] constexpr bool is_rooted(Operation operation) { return traits(operation).is_rooted(); }
+[[nodiscard]] constexpr bool is_reduction(Operation operation) { return traits(operation).reduces; }
+/// The data are one block per rank, not one vector.
+[[nodiscard]] constexpr bool moves_per_rank(Operation operation) { return traits(operation).is_per_rank(); }
+
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < kOperations.size(); ++i) {
+        if (kOperations.at(i).operation != static_cast<Operation>(i)) return false;
+      }
+      return true;
+    }(),
+    "kOperations must be in the order of the enumerators");
 
 }  // namespace papfft::comm

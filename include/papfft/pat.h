@@ -1,35 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* Collectives that know when the processes will come: the C interface, with the names of the papers that describe it
- * (Proficz: Process arrival pattern aware algorithms for acceleration of scatter and gather operations, 2020). C99, C++.
+/* Collectives that know when the processes will arrive: the C interface (C99 and C++). The names are those of the paper that
+ * describes it: Proficz, "Process arrival pattern aware algorithms for acceleration of scatter and gather operations",
+ * 2020.
  *
- *     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
- *     PAT_Init();
- *     PAT_UseAlg(PAT_Gather_BSLS);
- *     for (i = 0; i < iterations; ++i) {
- *       PAT_ProcessingStart();
- *       ... half of the work ...
- *       PAT_Edge(0.5);
- *       ... the other half ...
- *       PAT_ProcessingEnd();
- *       PAT_Gather(mine, n, MPI_DOUBLE, whole, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
- *     }
- *     PAT_Finalize();
- *     MPI_Finalize();
+ * ```c
+ * PAT_Init();                            // after MPI_Init_thread with MPI_THREAD_MULTIPLE
+ * PAT_UseAlg(PAT_Gather_BSLS);
+ * for (i = 0; i < iterations; ++i) {
+ *   PAT_ProcessingStart();
+ *   first_half();
+ *   PAT_Edge(0.5);                       // half of the work is done
+ *   second_half();
+ *   PAT_ProcessingEnd();
+ *   PAT_Gather(mine, n, MPI_DOUBLE, whole, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+ * }
+ * PAT_Finalize();                        // before MPI_Finalize
+ * ```
  *
- * Every function returns PAT_SUCCESS or one of enum PAT_Error, and PAT_Last_error_message() then says in one line what
- * was wrong. What makes no sense (states, arguments, names) is found before any message, so that the same call on all
- * ranks fails on all of them and may be repeated. After a failed message, a stuck call or a mismatch the session is broken: all
- * later collectives return the same error, and PAT_Finalize ends it without the others; end the job with MPI_Abort.
+ * Every function returns PAT_SUCCESS or another code of enum PAT_Error. After an error PAT_Last_error_message() says in
+ * one line what was wrong. A wrong state, argument or name is found before any message is sent, so the same call fails on
+ * all ranks and may be repeated. After a failed message, a stuck call or a mismatch the session is broken: all later
+ * collectives return the same error, and PAT_Finalize ends the session without the other ranks. End the job with
+ * MPI_Abort then.
  *
- * One session per process. PAT_Edge, PAT_Error_string and PAT_Last_error_message may be called by any thread at any time (the others
- * by one thread at a time), also beside a collective. Without MPI_THREAD_MULTIPLE everything works, but nothing runs before a call.
+ * PAT_Init opens one session for the whole process, as the papers have it. PAT_Session_open opens further sessions on any
+ * communicators, any number at a time. Each function that works on the one session has a sibling that takes a PAT_Session.
  *
- * MPI_Finalize without PAT_Finalize closes the session. Settings come from the environment (PAPFFT_WAIT, PAPFFT_STUCK_MS,
+ * Threads: one at a time per session. Different threads may use different sessions if MPI allows threads
+ * (MPI_THREAD_MULTIPLE). Any thread may call PAT_Edge, PAT_Session_edge, PAT_Error_string and PAT_Last_error_message at
+ * any time, also beside a collective. Without MPI_THREAD_MULTIPLE everything works, but nothing runs before a call.
+ *
+ * MPI_Finalize closes the sessions that are still open. Settings come from the environment (PAPFFT_WAIT, PAPFFT_STUCK_MS,
  * PAPFFT_CHECK ..., see papfft/options.hpp). The library is C++ inside: link with its runtime. */
 #ifndef PAPFFT_PAT_H_
 #define PAPFFT_PAT_H_
 
 #include <mpi.h>
+#include <stdint.h>
 
 #include "papfft/export.h"
 
@@ -42,8 +49,8 @@ extern "C" {
 
 enum PAT_Error {
   PAT_SUCCESS = 0,
-  PAT_ERR_NOT_OPEN = 1,  /* before PAT_Init, or after PAT_Finalize */
-  PAT_ERR_OPEN = 2,      /* PAT_Init, and the last one has not been ended */
+  PAT_ERR_NOT_OPEN = 1,  /* before PAT_Init, after PAT_Finalize, or on a session that has been closed */
+  PAT_ERR_OPEN = 2,      /* PAT_Init, while a session is open */
   PAT_ERR_NO_MPI = 3,    /* before MPI_Init, or after MPI_Finalize */
   PAT_ERR_ARGUMENT = 4,  /* a count, root, fraction, communicator or setting makes no sense */
   PAT_ERR_ALGORITHM = 5, /* no such algorithm; the message lists those known */
@@ -52,99 +59,183 @@ enum PAT_Error {
   PAT_ERR_MISMATCH = 8,  /* the ranks do not agree on a call's arguments (found with PAPFFT_CHECK=1) */
   PAT_ERR_MEMORY = 9,    /* out of memory; breaks the session */
   PAT_ERR_INTERNAL = 10, /* a fault of this library; breaks the session */
-  PAT_ERR_STATE = 11     /* a persistent call out of turn; the message says what should have come first */
+  PAT_ERR_STATE =
+      11 /* a persistent or started call out of turn; the message says what should have come first */
 };
 
-/* What a code means, in general. */
+/* What a code means in general. */
 PAPFFT_API const char* PAT_Error_string(int error) PAT_NOEXCEPT;
-/* What went wrong in this thread's last call that failed; "" if none has. Valid until its next failing call. */
+/* What went wrong in this thread's last failing call; "" if no call has failed. Valid until the thread's next failing call. */
 PAPFFT_API const char* PAT_Last_error_message(void) PAT_NOEXCEPT;
 
 /* Opens the session on MPI_COMM_WORLD, with root 0. Collective. A session may follow another that was ended. */
 PAPFFT_API int PAT_Init(void) PAT_NOEXCEPT;
-/* On any intracommunicator, of which a duplicate is used; root 0. */
+/* Opens it on a duplicate of any intracommunicator, with root 0. */
 PAPFFT_API int PAT_Init_comm(MPI_Comm comm) PAT_NOEXCEPT;
-/* `root` is the one root whose calls are planned by arrival times; calls with another root are served without. */
+/* Opens it with another root. Only calls with this root are planned by arrival times. */
 PAPFFT_API int PAT_Init_root(MPI_Comm comm, int root) PAT_NOEXCEPT;
 /* Ends the session. Collective. */
 PAPFFT_API int PAT_Finalize(void) PAT_NOEXCEPT;
 
-/* What calls without a name use from now on; the same on all ranks. "gather:bsls" is for one operation, "bsls" for all that
- * know it. Names: those of `papfft algorithms`, one with a `b` before it (in the background), "auto" (as at the beginning)
+/* Opens a further session, any number of times, each on a duplicate of `comm`. Collective over the ranks of `comm`. */
+typedef struct PAT_Session_object* PAT_Session;
+#define PAT_SESSION_NULL ((PAT_Session)0)
+PAPFFT_API int PAT_Session_open(MPI_Comm comm, int root, PAT_Session* session) PAT_NOEXCEPT;
+/* Ends the session and sets *session to PAT_SESSION_NULL. Collective, like PAT_Finalize; after MPI_Finalize it only frees the
+ * memory. */
+PAPFFT_API int PAT_Session_close(PAT_Session* session) PAT_NOEXCEPT;
+
+/* Sets what calls without a name use from now on; the same on all ranks. "gather:bsls" is for one operation, "bsls" for all that
+ * know it. Names: those of `papfft algorithms`, the same with a `b` before them (in the background), "auto" (as at the beginning)
  * and "mpi" (MPI's own). */
 PAPFFT_API int PAT_UseAlg(const char* algorithm) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Session_use_alg(PAT_Session session, const char* algorithm) PAT_NOEXCEPT;
 
 PAPFFT_API int PAT_ProcessingStart(void) PAT_NOEXCEPT;
-/* So much of this iteration's processing is done: 0 < fraction <= 1. Any thread, any number of times. */
+PAPFFT_API int PAT_Session_processing_start(PAT_Session session) PAT_NOEXCEPT;
+/* Says that this fraction of the processing is done: 0 < fraction <= 1. Any thread, any number of times. */
 PAPFFT_API int PAT_Edge(double fraction) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Session_edge(PAT_Session session, double fraction) PAT_NOEXCEPT;
 PAPFFT_API int PAT_ProcessingEnd(void) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Session_processing_end(PAT_Session session) PAT_NOEXCEPT;
 
-/* MPI's operations, with MPI's arguments and meaning: MPI_IN_PLACE, derived datatypes. `comm` is that of PAT_Init (or has the
- * same ranks in the same order). */
-PAPFFT_API int PAT_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                           int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                          int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Bcast(void* buffer, int count, MPI_Datatype datatype, int root,
-                         MPI_Comm comm) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                          int root, MPI_Comm comm) PAT_NOEXCEPT;
+/* How a session has fared on this rank; see papfft/session.hpp. */
+typedef struct PAT_Statistics {
+  int has_thread;      /* a background thread is at work */
+  double thread_share; /* share of a core's time that the thread has taken */
+  int64_t calls;
+  int64_t planned;       /* calls whose order followed predicted arrivals */
+  int64_t begun_early;   /* calls that began before the caller arrived */
+  int64_t predicted;     /* calls before which this rank's arrival was predicted */
+  int64_t mean_error_ns; /* mean |predicted - true arrival| of these */
+  int64_t clock_uncertainty_ns;
+} PAT_Statistics;
+PAPFFT_API int PAT_Get_statistics(PAT_Statistics* statistics) PAT_NOEXCEPT;
+PAPFFT_API int PAT_Session_get_statistics(PAT_Session session, PAT_Statistics* statistics) PAT_NOEXCEPT;
 
-/* The same by a named algorithm ("bsls", without an operation), whatever PAT_UseAlg said. */
-PAPFFT_API int PAT_Scatter_alg(const char* algorithm, const void* sendbuf, int sendcount,
-                               MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                               int root, MPI_Comm comm) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Gather_alg(const char* algorithm, const void* sendbuf, int sendcount,
-                              MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                              int root, MPI_Comm comm) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Bcast_alg(const char* algorithm, void* buffer, int count, MPI_Datatype datatype, int root,
-                             MPI_Comm comm) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Reduce_alg(const char* algorithm, const void* sendbuf, void* recvbuf, int count,
-                              MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) PAT_NOEXCEPT;
-
-/* A scatter or gather whose arguments are given once, as MPI-4's persistent collectives. From PAT_Start to PAT_Wait the
- * receive buffer belongs to the library, so that what comes early lands there at once; PAT_Wait says that the caller has
- * come and the send buffer is ready, and returns with the result:
+/* MPI's operations, with MPI's arguments and meaning: MPI_IN_PLACE, derived datatypes. Each operation has four forms:
  *
- *     PAT_Gather_init_alg("bsls", mine, n, MPI_DOUBLE, whole, n, MPI_DOUBLE, 0, MPI_COMM_WORLD, &gather);
- *     for (i = 0; i < iterations; ++i) {
- *       PAT_Start(&gather);
- *       PAT_ProcessingStart(); ... PAT_Edge(0.5); ... PAT_ProcessingEnd();
- *       PAT_Wait(&gather);
- *     }
- *     PAT_Request_free(&gather);
+ *   PAT_Gather(sendbuf, ..., root, comm)                      on the one session
+ *   PAT_Gather_alg(algorithm, sendbuf, ..., root, comm)       by a named algorithm ("bsls"), whatever PAT_UseAlg has set
+ *   PAT_Session_gather(session, sendbuf, ..., root)           on any session
+ *   PAT_Session_gather_alg(session, algorithm, sendbuf, ..., root)
  *
- * All ranks start and wait alike, with no other PAT collective in between. Datatypes must be without gaps; MPI_IN_PLACE is
- * as ever. Making and freeing are local. A request that has been started is dropped by freeing it, on all ranks or none;
- * after PAT_Finalize it can only be freed. */
+ * `comm` is that of PAT_Init (or has the same ranks in the same order). The list, as DO(name, name after PAT_Session_, the name of
+ * its algorithms' operation, parameters, arguments): */
+#define PAT_FOR_EACH_OPERATION(DO)                                                                      \
+  DO(Scatter, scatter, scatter, PAT_BLOCKS, PAT_BLOCKS_GIVEN)                                           \
+  DO(Gather, gather, gather, PAT_BLOCKS, PAT_BLOCKS_GIVEN)                                              \
+  DO(Bcast, bcast, bcast, PAT_VECTOR, PAT_VECTOR_GIVEN)                                                 \
+  DO(Reduce, reduce, reduce, PAT_REDUCED, PAT_REDUCED_GIVEN)                                            \
+  DO(Allgather, allgather, allgather,                                                                   \
+     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,          \
+      MPI_Datatype recvtype),                                                                           \
+     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype))                                      \
+  DO(Allgatherv, allgatherv, allgatherv,                                                                \
+     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], \
+      const int displs[], MPI_Datatype recvtype),                                                       \
+     (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype))                             \
+  DO(Allreduce, allreduce, allreduce,                                                                   \
+     (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op),                 \
+     (sendbuf, recvbuf, count, datatype, op))                                                           \
+  DO(Reduce_scatter, reduce_scatter, reduce_scatter,                                                    \
+     (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op),    \
+     (sendbuf, recvbuf, recvcounts, datatype, op))                                                      \
+  DO(Reduce_scatter_block, reduce_scatter_block, reduce_scatter,                                        \
+     (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op),             \
+     (sendbuf, recvbuf, recvcount, datatype, op))
+
+/* Parameters that several operations have, and the names of these parameters alone. */
+#define PAT_BLOCKS                                                                          \
+  (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, \
+   MPI_Datatype recvtype, int root)
+#define PAT_BLOCKS_GIVEN (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root)
+#define PAT_VECTOR (void* buffer, int count, MPI_Datatype datatype, int root)
+#define PAT_VECTOR_GIVEN (buffer, count, datatype, root)
+#define PAT_REDUCED \
+  (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root)
+#define PAT_REDUCED_GIVEN (sendbuf, recvbuf, count, datatype, op, root)
+
+/* Takes the parentheses off a list. */
+#define PAT_LIST(...) __VA_ARGS__
+#define PAT_DECLARE_(Name, name, operation, parameters, arguments)                                         \
+  PAPFFT_API int PAT_##Name(PAT_LIST parameters, MPI_Comm comm) PAT_NOEXCEPT;                              \
+  PAPFFT_API int PAT_##Name##_alg(const char* algorithm, PAT_LIST parameters, MPI_Comm comm) PAT_NOEXCEPT; \
+  PAPFFT_API int PAT_Session_##name(PAT_Session session, PAT_LIST parameters) PAT_NOEXCEPT;                \
+  PAPFFT_API int PAT_Session_##name##_alg(PAT_Session session, const char* algorithm, PAT_LIST parameters) \
+      PAT_NOEXCEPT;
+PAT_FOR_EACH_OPERATION(PAT_DECLARE_)
+#undef PAT_DECLARE_
+
+/* Calls that return a request. Their datatypes must be without gaps; MPI_IN_PLACE means the usual. They have the same four forms,
+ * each with the place for the request as its last parameter: PAT_Gather_init(sendbuf, ..., root, comm, &request).
+ *
+ * PAT_Iscatter, PAT_Igather, PAT_Ibcast and PAT_Ireduce start a call that goes on beside its caller. PAT_Wait waits for
+ * its end, and PAT_Test asks for it; once the call is done, either sets the request to PAT_REQUEST_NULL. The n-th gather
+ * that is started on one rank belongs to the n-th on the others. Started calls of different operations, and all other
+ * calls, need no common order. The algorithm "mpi" cannot be started.
+ *
+ * PAT_Scatter_init and PAT_Gather_init take the arguments once, like MPI-4's persistent collectives. From PAT_Start to
+ * PAT_Wait the receive buffer belongs to the library, so early data land there at once. PAT_Wait says that the caller has
+ * arrived and that the send buffer is ready, and returns with the result:
+ *
+ * ```c
+ * PAT_Request gather;
+ * PAT_Init();
+ * PAT_Gather_init_alg("bsls", mine, n, MPI_DOUBLE, whole, n, MPI_DOUBLE, 0, MPI_COMM_WORLD, &gather);
+ * for (i = 0; i < iterations; ++i) {
+ *   PAT_Start(&gather);
+ *   PAT_ProcessingStart();
+ *   first_half();
+ *   PAT_Edge(0.5);
+ *   second_half();
+ *   PAT_ProcessingEnd();
+ *   PAT_Wait(&gather);
+ * }
+ * PAT_Request_free(&gather);
+ * PAT_Finalize();
+ * ```
+ *
+ * All ranks start and wait for the same requests, with no other call of the session in between. Making and freeing a request are
+ * local. Freeing a started request drops its call: do so on all ranks or on none. After the session's end a request can only be
+ * freed. */
 typedef struct PAT_Request_object* PAT_Request;
 #define PAT_REQUEST_NULL ((PAT_Request)0)
 
-PAPFFT_API int PAT_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                                PAT_Request* request) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                               PAT_Request* request) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Scatter_init_alg(const char* algorithm, const void* sendbuf, int sendcount,
-                                    MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                                    MPI_Datatype recvtype, int root, MPI_Comm comm,
-                                    PAT_Request* request) PAT_NOEXCEPT;
-PAPFFT_API int PAT_Gather_init_alg(const char* algorithm, const void* sendbuf, int sendcount,
-                                   MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                                   int root, MPI_Comm comm, PAT_Request* request) PAT_NOEXCEPT;
-/* Never waits. */
+#define PAT_FOR_EACH_REQUEST(DO)                                        \
+  DO(Iscatter, iscatter, scatter, PAT_BLOCKS, PAT_BLOCKS_GIVEN)         \
+  DO(Igather, igather, gather, PAT_BLOCKS, PAT_BLOCKS_GIVEN)            \
+  DO(Ibcast, ibcast, bcast, PAT_VECTOR, PAT_VECTOR_GIVEN)               \
+  DO(Ireduce, ireduce, reduce, PAT_REDUCED, PAT_REDUCED_GIVEN)          \
+  DO(Scatter_init, scatter_init, scatter, PAT_BLOCKS, PAT_BLOCKS_GIVEN) \
+  DO(Gather_init, gather_init, gather, PAT_BLOCKS, PAT_BLOCKS_GIVEN)
+
+#define PAT_DECLARE_(Name, name, operation, parameters, arguments)                                         \
+  PAPFFT_API int PAT_##Name(PAT_LIST parameters, MPI_Comm comm, PAT_Request* request) PAT_NOEXCEPT;        \
+  PAPFFT_API int PAT_##Name##_alg(const char* algorithm, PAT_LIST parameters, MPI_Comm comm,               \
+                                  PAT_Request* request) PAT_NOEXCEPT;                                      \
+  PAPFFT_API int PAT_Session_##name(PAT_Session session, PAT_LIST parameters, PAT_Request* request)        \
+      PAT_NOEXCEPT;                                                                                        \
+  PAPFFT_API int PAT_Session_##name##_alg(PAT_Session session, const char* algorithm, PAT_LIST parameters, \
+                                          PAT_Request* request) PAT_NOEXCEPT;
+PAT_FOR_EACH_REQUEST(PAT_DECLARE_)
+#undef PAT_DECLARE_
+
+/* Starts a persistent call. Never waits. */
 PAPFFT_API int PAT_Start(PAT_Request* request) PAT_NOEXCEPT;
 PAPFFT_API int PAT_Wait(PAT_Request* request) PAT_NOEXCEPT;
-/* Leaves PAT_REQUEST_NULL there. Freeing PAT_REQUEST_NULL is an error. */
+/* Moves a started call on, and says in *done whether it is done. Never waits. */
+PAPFFT_API int PAT_Test(PAT_Request* request, int* done) PAT_NOEXCEPT;
+/* Sets *request to PAT_REQUEST_NULL. It is an error to free PAT_REQUEST_NULL, or a started call that nobody has waited for, unless
+ * its session is broken. */
 PAPFFT_API int PAT_Request_free(PAT_Request* request) PAT_NOEXCEPT;
 
 #ifdef __cplusplus
 }
 #endif
 
-/* The papers use one name for two things, and so it is here: PAT_Gather_BSLS(sendbuf, ...) is the operation by that
- * algorithm (a macro, expanded only before a parenthesis), and PAT_Gather_BSLS alone is its name, for PAT_UseAlg. */
+/* The papers use one name for two things, and so does this header: PAT_Gather_BSLS(sendbuf, ...) is the operation by that
+ * algorithm (a macro, which is expanded only before a parenthesis), and PAT_Gather_BSLS alone is its name, for PAT_UseAlg. */
 static const char PAT_Scatter_LIN[] = "scatter:lin";
 static const char PAT_Scatter_BNOM[] = "scatter:bnom";
 static const char PAT_Scatter_SLN[] = "scatter:sln";

@@ -16,12 +16,16 @@ namespace papfft::comm {
 
 /// Keeps when this rank came to its collective calls and left them, for whoever wants all ranks' at the end:
 ///
-///     Recorder recorder;
-///     session.observe(&recorder);
-///     recorder.follow([&] { return session.now_ns(); });
-///     ...
-///     recorder.unfollow();
-///     const ArrivalRecording all = recorder.collect(comm);      // at rank 0
+/// ```cpp
+/// papfft::comm::MpiSession session(MPI_COMM_WORLD);
+/// papfft::comm::Recorder recorder;
+/// session.observe(&recorder);
+/// recorder.follow([&] { return session.now_ns(); });
+/// session.gather<double>(mine, whole, 0, "bsls");
+/// recorder.unfollow();
+/// session.observe(nullptr);
+/// const papfft::comm::ArrivalRecording all_calls = recorder.collect(session);      // at rank 0
+/// ```
 ///
 /// On request also what it did otherwise, and every message: collect_timeline().
 ///

@@ -37,13 +37,21 @@ struct SessionStatistics {
 
 /// A scatter or gather whose arguments were given once, as MPI-4's persistent collectives: made by Session::scatter_init
 /// and gather_init. Between start() and wait() its `recv` belongs to the layer, so that what comes early lands there and
-/// not in staging; and the call need not have happened before to be expected. Per iteration:
+/// not in staging; and the call need not have happened before to be expected:
 ///
-///     gather.start();                // whole is free to be overwritten
-///     session.processing_start();
-///     ... compute mine, session.edge(0.5) ...
-///     session.processing_end();
-///     gather.wait();                 // mine is ready; then whole is
+/// ```cpp
+/// papfft::comm::MpiSession session(MPI_COMM_WORLD);
+/// papfft::comm::PersistentCall gather = session.gather_init<double>(mine, whole, 0, "bsls");
+/// for (int i = 0; i < iterations; ++i) {
+///   gather.start();                // whole is free to be overwritten
+///   session.processing_start();
+///   first_half();
+///   session.edge(0.5);
+///   second_half();
+///   session.processing_end();
+///   gather.wait();                 // mine is ready; then whole is
+/// }
+/// ```
 ///
 /// All ranks start and wait alike, and make no other collective call of the session in between. `send` and `recv` must
 /// live as long as the handle. Move-only; destroying it drops a call that has been started, on all ranks or on none.
@@ -70,14 +78,19 @@ class PAPFFT_API PersistentCall {
   std::unique_ptr<Body> body_;
 };
 
-/// Collectives that know when the ranks will come (the papers' PAT functions). Per iteration:
+/// Collectives that know when the ranks will come (the papers' PAT functions):
 ///
-///     session.processing_start();
-///     ... half of the work ...
-///     session.edge(0.5);              // any thread, any number of times
-///     ... the other half ...
-///     session.processing_end();
-///     session.gather<double>(mine, whole, 0, "bsls");
+/// ```cpp
+/// papfft::comm::MpiSession session(MPI_COMM_WORLD);
+/// for (int i = 0; i < iterations; ++i) {
+///   session.processing_start();
+///   first_half();
+///   session.edge(0.5);              // half is done; any thread, any number of times
+///   second_half();
+///   session.processing_end();
+///   session.gather<double>(mine, whole, 0, "bsls");
+/// }
+/// ```
 ///
 /// Algorithms that plan by arrival times then see this iteration's, the same on all ranks or none at all; and calls named
 /// with a `b` run in the background what does not need the caller. The session expects what followed the present call
@@ -127,14 +140,22 @@ class PAPFFT_API Session : public Collectives {
   template <Element T>
   [[nodiscard]] PersistentCall scatter_init(std::span<const T> send, std::span<T> recv, int root,
                                             std::string_view algorithm = "auto") {
-    return persistent(
-        scatter_arguments(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), root, algorithm));
+    return persistent(prepared({.operation = Operation::scatter,
+                                .element_bytes = sizeof(T),
+                                .root = root,
+                                .algorithm = algorithm,
+                                .send = std::as_bytes(send),
+                                .recv = std::as_writable_bytes(recv)}));
   }
   template <Element T>
   [[nodiscard]] PersistentCall gather_init(std::span<const T> send, std::span<T> recv, int root,
                                            std::string_view algorithm = "auto") {
-    return persistent(
-        gather_arguments(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), root, algorithm));
+    return persistent(prepared({.operation = Operation::gather,
+                                .element_bytes = sizeof(T),
+                                .root = root,
+                                .algorithm = algorithm,
+                                .send = std::as_bytes(send),
+                                .recv = std::as_writable_bytes(recv)}));
   }
 
   /// Now, on rank 0's clock.

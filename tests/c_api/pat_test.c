@@ -280,7 +280,7 @@ static void test_persistent(void) {
   OK(PAT_Finalize());
   CHECK(PAT_Wait(&scatter) == PAT_ERR_NOT_OPEN);
   OK(PAT_Init());
-  CHECK(PAT_Start(&scatter) == PAT_ERR_STATE && message_has("closed"));
+  CHECK(PAT_Start(&scatter) == PAT_ERR_NOT_OPEN && message_has("closed"));
   OK(PAT_Request_free(&scatter));
   OK(PAT_Finalize());
   free(whole);

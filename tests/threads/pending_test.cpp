@@ -38,45 +38,37 @@ class PendingOnThreads : public testing::TestWithParam<SessionGroup> {
   }
 };
 
+// Of whatever operation: the arguments follow from its row.
 TEST_P(PendingOnThreads, EveryAlgorithmGivesTheResultOfTheBlockingCall) {
   const std::size_t n = GetParam().elements;
   for_each_rank([&](Collectives& comm) {
     const int p = comm.size();
     const int me = comm.rank();
+    const ElementReducer<int, std::plus<>> sum({}, true);
     int call = 0;
     for (const Algorithm* algorithm : algorithms()) {
-      const int root = ++call % p;
-      std::vector<int> mine = block(call, me, n);
-      std::vector<int> all = me == root ? whole(call, p, n) : std::vector<int>{};
-      switch (algorithm->operation) {
-        case Operation::scatter: {
-          std::vector<int> got(n);
-          comm.iscatter<int>(all, got, root, algorithm->name).wait();
-          ASSERT_EQ(got, mine) << algorithm->name;
-          break;
-        }
-        case Operation::gather: {
-          std::vector<int> got(all.size());
-          comm.igather<int>(mine, got, root, algorithm->name).wait();
-          ASSERT_EQ(got, all) << algorithm->name;
-          break;
-        }
-        case Operation::bcast: {
-          std::vector<int> data = me == root ? block(call, 0, n) : std::vector<int>(n);
-          comm.ibcast<int>(data, root, algorithm->name).wait();
-          ASSERT_EQ(data, block(call, 0, n)) << algorithm->name;
-          break;
-        }
-        case Operation::reduce: {
-          std::vector<std::int64_t> ones(n, me + 1);
-          std::vector<std::int64_t> sum(me == root ? n : 0);
-          comm.ireduce<std::int64_t>(ones, sum, std::plus<>{}, root, algorithm->name).wait();
-          ASSERT_EQ(sum, std::vector<std::int64_t>(sum.size(), p * (p + 1) / 2)) << algorithm->name;
-          break;
-        }
-        default:
-          break;
-      }
+      const OperationTraits& row = traits(algorithm->operation);
+      const int root = row.is_rooted() ? ++call % p : 0;
+      const auto words = [&](Holder holder) {
+        if (holder == Holder::root && me != root) return std::size_t{0};
+        return row.is_per_rank() && holder != Holder::owner ? n * static_cast<std::size_t>(p) : n;
+      };
+      const std::vector<int> input = block(call, me, words(row.before));
+      std::vector<int> blocking(words(row.after));
+      if (row.operation == Operation::bcast && me == root) blocking = input;
+      std::vector<int> started = blocking;
+      const auto arguments = [&](std::vector<int>& result) {
+        return comm.prepared({.operation = row.operation,
+                              .element_bytes = sizeof(int),
+                              .root = root,
+                              .algorithm = algorithm->name,
+                              .send = std::as_bytes(std::span(input)),
+                              .recv = std::as_writable_bytes(std::span(result)),
+                              .reducer = row.reduces ? &sum : nullptr});
+      };
+      comm.call(arguments(blocking));
+      comm.start(arguments(started)).wait();
+      ASSERT_EQ(started, blocking) << row.name << ' ' << algorithm->name;
     }
   });
 }

@@ -4,7 +4,8 @@
 
 namespace papfft::comm {
 
-/// What an operation promises, per rank and logical block; after the predicates of MSCCL's collectives.
+/// What an operation promises, per rank and logical block; after the predicates of MSCCL's collectives. It follows from
+/// the operation's row in papfft/operation.hpp.
 ///
 /// A block's value is the set of ranks that contributed to it. Moving operations have one contributor: the root
 /// (scatter, bcast) or the block's owner (gather, allgather). Reductions end with all P, each exactly once.
@@ -21,8 +22,8 @@ enum class Held : std::uint8_t {
 /// What `rank` must hold of it afterwards: `nothing`, `root`, `owner` or `all`.
 [[nodiscard]] Held held_after(const Shape& shape, Rank rank, int block);
 
-/// The operation that the reversed schedule implements (scatter and gather, bcast and reduce, allgather and
-/// reduce_scatter). @throws std::invalid_argument for allreduce, which has none.
+/// The operation that the reversed schedule implements, such as gather for scatter.
+/// @throws std::invalid_argument  there is none, as for allreduce
 [[nodiscard]] Operation reversed(Operation operation);
 
 }  // namespace papfft::comm

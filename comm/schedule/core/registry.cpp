@@ -62,10 +62,9 @@ const Algorithm& find_algorithm(Operation operation, std::string_view name) {
 
 Operation parse_operation(std::string_view name) {
   std::string known;
-  for (int i = 0; i < kOperationCount; ++i) {
-    const auto operation = static_cast<Operation>(i);
-    if (to_string(operation) == name) return operation;
-    known += (i == 0 ? "" : ", ") + std::string(to_string(operation));
+  for (const OperationTraits& row : kOperations) {
+    if (row.name == name) return row.operation;
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
   }
   throw std::invalid_argument("no operation '" + std::string(name) + "'; known: " + known);
 }

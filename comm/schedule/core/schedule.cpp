@@ -5,36 +5,6 @@
 
 namespace papfft::comm {
 
-namespace {
-
-struct OperationTraits {
-  std::string_view name;
-  bool per_rank;
-  bool rooted;
-  bool reduction;
-};
-
-constexpr std::array<OperationTraits, kOperationCount> kOperations = {
-    {{"scatter", true, true, false},
-     {"gather", true, true, false},
-     {"bcast", false, true, false},
-     {"reduce", false, true, true},
-     {"allgather", true, false, false},
-     {"allgatherv", true, false, false},
-     {"allreduce", false, false, true},
-     {"reduce_scatter", true, false, true}}};
-
-const OperationTraits& traits(Operation operation) {
-  return kOperations.at(static_cast<std::size_t>(operation));
-}
-
-}  // namespace
-
-std::string_view to_string(Operation operation) { return traits(operation).name; }
-bool moves_per_rank(Operation operation) { return traits(operation).per_rank; }
-bool is_rooted(Operation operation) { return traits(operation).rooted; }
-bool is_reduction(Operation operation) { return traits(operation).reduction; }
-
 std::string_view to_string(OpKind kind) {
   constexpr std::array<std::string_view, 5> names = {"send", "recv", "recv_combine", "copy", "combine"};
   return names.at(static_cast<std::size_t>(kind));
@@ -53,8 +23,6 @@ std::span<const int> Program::after(int i) const {
       i == 0 ? std::size_t{0} : static_cast<std::size_t>(edge_end_[static_cast<std::size_t>(i) - 1]);
   return std::span(edges_).subspan(first, last - first);
 }
-
-bool Shape::per_rank() const { return moves_per_rank(operation); }
 
 int Shape::block_of(int slot) const {
   if (slot >= blocks()) return block_of(scratch[static_cast<std::size_t>(slot - blocks())]);

@@ -90,7 +90,7 @@ struct Shape {
   /// Contributions are combined in rank order 0, 1, ..., so that the operation need not be commutative.
   bool ordered = false;
 
-  [[nodiscard]] bool per_rank() const;
+  [[nodiscard]] bool per_rank() const { return moves_per_rank(operation); }
   [[nodiscard]] int blocks() const { return per_rank() ? ranks * segments : segments; }
   [[nodiscard]] int slots() const { return blocks() + static_cast<int>(scratch.size()); }
   /// Logical block in a slot: rank r's s-th segment is r*segments + s; the vector's s-th is s.
@@ -100,10 +100,6 @@ struct Shape {
   }
   friend bool operator==(const Shape&, const Shape&) = default;
 };
-
-[[nodiscard]] bool moves_per_rank(Operation operation);  ///< blocks belong to ranks, not to one vector
-[[nodiscard]] bool is_rooted(Operation operation);
-[[nodiscard]] bool is_reduction(Operation operation);
 
 /// A collective on P ranks as data: no buffers, no communicator, no clock.
 struct Schedule {
