@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <exception>
+#include <string>
 #include <utility>
 
 #include "app/run/job.hpp"
@@ -31,6 +32,8 @@ class EarlyEnd {
   };
   /// Says that `stop` has ended the job.
   void say_stopped(const StopRequest& stop, const Done& done);
+  /// What became of the results before: "the output holds the 6 vectors before".
+  [[nodiscard]] static std::string kept_text(const Done& done);
   /// Says that the input could not be read to its end, unless nothing is there: then the failure says enough.
   void say_failed(const Done& done) const;
 

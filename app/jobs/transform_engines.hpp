@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/cli/tell.hpp"
+#include "app/jobs/early_end.hpp"
 #include "app/jobs/one_process.hpp"
 #include "app/jobs/transform_plan.hpp"
 #include "app/jobs/vector_sink.hpp"
@@ -227,8 +228,9 @@ class EngineRun {
     if (sink_->files() == nullptr || sink_->done() == 0) return;
     try {
       sink_->finish(options_.resume);
-      tell("papfft: note: the {} vectors before are {}\n", sink_->done(),
-           options_.resume ? "kept for --resume" : "in the output");
+      tell("papfft: note: {}\n", EarlyEnd::kept_text({.count = sink_->done(),
+                                                      .kept = options_.resume ? EarlyEnd::Kept::for_resume
+                                                                              : EarlyEnd::Kept::in_output}));
     } catch (const io::OutputError& e) {
       tell("papfft: {}\n", e.what());
     }

@@ -352,7 +352,7 @@ class EndedInTheMiddleTest(ProgramTest):
                 self.assertEqual(code, COMMUNICATION)
                 self.assertEqual(len(said), 2, said)
                 self.assertRegex(said[0], r"rank \d+ waits for .*rank 2")
-                done = int(re.fullmatch(r"papfft: note: the (\d+) vectors before are (kept for --resume|in the output)",
+                done = int(re.fullmatch(r"papfft: note: (?:the output holds the|what is kept for --resume:) (\d+) vectors?.*",
                                         said[1])[1])
                 self.assertGreater(done, 0)
                 wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids.values()), seconds=10)

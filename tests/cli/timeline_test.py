@@ -156,7 +156,7 @@ class TimelineTest(ProgramTest):
 
     def test_one_process_alone(self):
         for samples, phases in ((self.batch(), {"compute", "write"}),  # read by a thread of its own meanwhile
-                                (self.save("z.npy", np.ones(510)), {"read", "compute", "write"})):
+                                (self.save("x.npy", np.ones(510)), {"read", "compute", "write"})):
             self.timeline("transform", samples, ranks=None)
             self.assertEqual({e["name"] for e in self.slices}, phases)
 
