@@ -8,7 +8,11 @@
 #include <stdexcept>
 #include <string>
 
+#include "comm/choose/link_limits.hpp"
+
 namespace papfft::comm {
+
+static_assert(Options{}.chunk_bytes <= kLinkLimits.longest_segment_bytes(), "a chunk needs no handshake");
 
 namespace {
 // Below this a block costs latency rather than bandwidth, and a tree's fewer rounds win.
@@ -22,9 +26,6 @@ constexpr std::size_t kOwnBlockBytes = 131072;
 constexpr std::size_t kOwnAllreduceBytes = 1048576;
 // and from here on the one that keeps to one neighbour each way than the one with fewer rounds.
 constexpr std::size_t kRingBytesPerRank = 65536;
-// From here on a message waits for its receiver's answer: Open MPI's eager limit over TCP, headers included.
-constexpr std::size_t kHandshakeBytes = 65536;
-constexpr std::size_t kLongestSegmentBytes = kHandshakeBytes - 1024;
 constexpr int kMostSegments = 1024;  // a schedule's ops take memory and time, too
 constexpr int kMostAsked = 1 << 16;
 /// Where a plan has one send per round, more than what hides the latency lets later messages overtake earlier ones: the
@@ -71,7 +72,7 @@ struct Rule {
 };
 
 bool is_tree_for_small(const Call& c) { return c.bytes <= kSmallBlockBytes && c.ranks > kFewRanks; }
-bool is_linear(const Call& c) { return c.one_host || c.bytes <= kHandshakeBytes; }
+bool is_linear(const Call& c) { return c.one_host || c.bytes <= kLinkLimits.eager_bytes; }
 
 const Algorithm& choose_scatter(const Call& c) {
   if (is_tree_for_small(c)) return scatter_bnom;
@@ -115,8 +116,8 @@ const Algorithm& choose_reduce_scatter(const Call& c) {
 constexpr auto kRules = [] {
   std::array<Rule, kOperations.size()> rules;
   const auto of = [&](Operation operation) -> Rule& { return rules.at(static_cast<std::size_t>(operation)); };
-  of(Operation::scatter) = {kHandshakeBytes + 1, choose_scatter};
-  of(Operation::gather) = {kHandshakeBytes + 1, choose_gather};
+  of(Operation::scatter) = {kLinkLimits.eager_bytes + 1, choose_scatter};
+  of(Operation::gather) = {kLinkLimits.eager_bytes + 1, choose_gather};
   of(Operation::bcast) = {kOwnBcastBytes, choose_bcast};
   of(Operation::reduce) = {kOwnReduceBytes, choose_reduce};
   of(Operation::allgather) = {kOwnBlockBytes, choose_allgather};
@@ -227,7 +228,8 @@ int select_segments(const Algorithm& algorithm, int ranks, std::size_t bytes, co
   }
   const int pieces = algorithm.piece_count == nullptr ? 1 : algorithm.piece_count(ranks);
   const std::size_t whole = bytes / static_cast<std::size_t>(pieces);
-  const std::size_t short_enough = (whole + kLongestSegmentBytes - 1) / kLongestSegmentBytes;
+  const std::size_t short_enough =
+      (whole + kLinkLimits.longest_segment_bytes() - 1) / kLinkLimits.longest_segment_bytes();
   const int fewest = moves_per_rank(algorithm.operation)
                          ? 1
                          : static_cast<int>(std::clamp<std::size_t>(short_enough, 1, kMostSegments));

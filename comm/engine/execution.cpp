@@ -9,18 +9,17 @@
 #include <stdexcept>
 #include <utility>
 
+#include "comm/choose/link_limits.hpp"
 #include "comm/engine/steady_clock.hpp"
 #include "comm/schedule/core/background.hpp"
 #include "comm/schedule/core/print.hpp"
+#include "comm/transport/tags.hpp"
 
 namespace papfft::comm {
 
 namespace {
 
 std::size_t idx(int i) { return static_cast<std::size_t>(i); }
-
-/// Shorter messages are over before an answer to them would be here.
-constexpr std::size_t kAnsweredBytes = 8192;
 
 /// A send of these ends when its receiver has answered. Else the window bounds nothing: MPI says of a message below its
 /// eager limit that it is sent when it is in the socket's buffer, with many others, which then leave in any order; and
@@ -126,7 +125,7 @@ struct Execution::Impl {
         continue;
       }
       if (is_data_to_come(op, state)) ++receives_left;
-      state.tag = tag(transport_in.max_tag(), instance, messages[{op.peer, op.kind == OpKind::send}]++);
+      state.tag = call_tag(transport_in.max_tag(), instance, messages[{op.peer, op.kind == OpKind::send}]++);
       if (is_uncounted(op)) {
         uncounted.push_back(i);
       } else {
@@ -141,17 +140,6 @@ struct Execution::Impl {
 
   static bool is_data_to_come(const Op& op, const State& state) {
     return op.kind != OpKind::send && !state.local && state.bytes > 0;
-  }
-
-  /// Both sides count the messages from one to the other alike, so the order of posting does not matter.
-  static int tag(int max_tag, std::uint32_t instance, int message) {
-    // Few per call and many calls, so that what was left of an abandoned one never meets the next of its number.
-    constexpr std::uint32_t kMostPerCall = 4096;
-    constexpr std::uint32_t kLeastCallsApart = 256;
-    const std::uint32_t tags = static_cast<std::uint32_t>(max_tag) / 2;  // the upper half is the watchdog's
-    const std::uint32_t per_call = std::clamp(tags / kLeastCallsApart, 1U, kMostPerCall);
-    return static_cast<int>(instance % (tags / per_call) * per_call +
-                            static_cast<std::uint32_t>(message) % per_call);
   }
 
   [[nodiscard]] bool may_run(const State& state) const {
@@ -242,7 +230,8 @@ struct Execution::Impl {
     }
     state.phase = Phase::moving;
     sent += state.bytes;
-    const bool answered = are_sends_answered(part.shape.operation) && state.bytes >= kAnsweredBytes;
+    const bool answered =
+        are_sends_answered(part.shape.operation) && state.bytes >= kLinkLimits.answered_bytes;
     const std::span data(from, state.bytes);
     remember(answered ? channel->issend(op.peer, state.tag, data) : channel->isend(op.peer, state.tag, data),
              i);

@@ -10,6 +10,12 @@
 
 namespace papfft::comm {
 
+/// A farm's memory, which stays for its next run.
+struct FarmBuffers {
+  BufferPool tasks;
+  BufferPool results;
+};
+
 /// Tasks of one size, each worked on by whichever rank is free, the root (rank 0) included; results in the tasks' order.
 ///
 /// The root deals tasks out as fast as its link takes them and works itself in between, so that over a slow link the rate is
@@ -48,7 +54,7 @@ class Farm {
 
   /// Not collective. @param comm  must outlive this object; one farm at a time runs on it
   Farm(Collectives& comm, std::size_t task_bytes, std::size_t result_bytes)
-      : comm_(comm), tasks_(task_bytes), results_(result_bytes) {}
+      : comm_(comm), buffers_{BufferPool(task_bytes), BufferPool(result_bytes)} {}
 
   /// Collective; source, sink and own matter at the root alone. @param own  nothing: source and work are called instead
   /// @return tasks that this rank has worked on
@@ -59,13 +65,8 @@ class Farm {
   [[nodiscard]] std::size_t most_under_way() const;
 
  private:
-  class Root;
-  std::uint64_t run_other(const Work& work);
-  std::uint64_t work_until_end(const Work& work);
-
   Collectives& comm_;
-  BufferPool tasks_;
-  BufferPool results_;
+  FarmBuffers buffers_;
 };
 
 }  // namespace papfft::comm

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <functional>
 #include <numeric>
 #include <stdexcept>
 
-#include "comm/engine/collectives_impl.hpp"
+#include "comm/engine/call_engine.hpp"
 
 namespace papfft::comm {
 
@@ -16,6 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kRepetitions = 3;
 constexpr std::size_t kCombined = 32768;  // bytes, as a segment may have
+constexpr double kNone = 1e300;
 
 double elapsed_ns(Clock::time_point since) {
   return static_cast<double>(std::chrono::nanoseconds(Clock::now() - since).count());
@@ -25,7 +25,7 @@ double combine_ns_per_byte() {
   const ElementReducer<double, std::plus<>> reducer({}, true);
   std::vector<std::byte> left(kCombined);
   const std::vector<std::byte> right(kCombined);
-  double best = 1e300;
+  double best = kNone;
   for (int i = 0; i < 8 * kRepetitions; ++i) {
     const auto start = Clock::now();
     reducer.combine(left.data(), right.data(), left.data(), kCombined);
@@ -34,81 +34,111 @@ double combine_ns_per_byte() {
   return best / kCombined;
 }
 
+/// One end of the link that is measured: streams of messages, a few of them under way at a time.
+class ProbeEnd {
+ public:
+  ProbeEnd(CallEngine& engine, const LinkProbe& probe, Rank peer, bool sends)
+      : engine_(engine),
+        probe_(probe),
+        peer_(peer),
+        sends_(sends),
+        tag_(service_tag(engine.transport().max_tag(), Service::link)),
+        buffer_(slots() * probe.long_bytes),
+        channel_(engine.transport().open()),
+        free_slots_(slots()) {
+    std::iota(free_slots_.begin(), free_slots_.end(), std::size_t{0});
+  }
+
+  /// Time per message of a stream, from the go-ahead to the receiver's word that it has all.
+  double stream_ns(std::size_t bytes) {
+    signal(!sends_);
+    const auto start = Clock::now();
+    for (int i = 0; i < probe_.messages; ++i) {
+      wait_for_slots(1);
+      put(sends_, bytes);
+    }
+    wait_for_slots(slots());
+    signal(!sends_);
+    return elapsed_ns(start) / probe_.messages;
+  }
+
+ private:
+  [[nodiscard]] std::size_t slots() const { return static_cast<std::size_t>(probe_.in_flight); }
+
+  void signal(bool out) {
+    put(out, 0);
+    wait_for_slots(slots());
+  }
+
+  void put(bool out, std::size_t bytes) {
+    const std::size_t slot = free_slots_.back();
+    free_slots_.pop_back();
+    const auto data = std::span(buffer_).subspan(slot * probe_.long_bytes, bytes);
+    const auto ticket = static_cast<std::size_t>(out ? channel_->issend(peer_, tag_, data)
+                                                     : channel_->irecv(peer_, tag_, data));
+    if (slot_of_.size() <= ticket) slot_of_.resize(ticket + 1);
+    slot_of_[ticket] = slot;
+  }
+
+  void wait_for_slots(std::size_t least) {
+    engine_.wait([&] { return poll(); }, [&] { return free_slots_.size() >= least; },
+                 [&] { return "rank " + std::to_string(engine_.rank()) + " measures the link"; });
+  }
+
+  bool poll() {
+    ended_.clear();
+    channel_->poll(ended_);
+    for (const int ticket : ended_) free_slots_.push_back(slot_of_[static_cast<std::size_t>(ticket)]);
+    return !ended_.empty();
+  }
+
+  CallEngine& engine_;
+  const LinkProbe& probe_;
+  Rank peer_;
+  bool sends_;
+  int tag_;
+  std::vector<std::byte> buffer_;
+  std::unique_ptr<Channel> channel_;
+  std::vector<int> ended_;
+  std::vector<std::size_t> slot_of_;  // by ticket
+  std::vector<std::size_t> free_slots_;
+};
+
+/// Alpha and beta from the fastest of several streams of short and of long messages.
+void measure(ProbeEnd& end, const LinkProbe& probe, LinkModel& link) {
+  double short_ns = kNone;
+  double long_ns = kNone;
+  for (int i = 0; i < kRepetitions; ++i) {
+    short_ns = std::min(short_ns, end.stream_ns(probe.short_bytes));
+    long_ns = std::min(long_ns, end.stream_ns(probe.long_bytes));
+  }
+  link.beta_ns_per_byte =
+      std::max(1e-3, (long_ns - short_ns) / static_cast<double>(probe.long_bytes - probe.short_bytes));
+  link.alpha_ns = std::max(100.0, short_ns - link.beta_ns_per_byte * static_cast<double>(probe.short_bytes));
+}
+
 }  // namespace
 
 LinkModel Collectives::measure_link(const LinkProbe& probe) {
-  Impl& x = *impl_;
-  Transport& transport = x.transport;
-  const Rank receiver = probe.receiver == -1 ? transport.size() - 1 : probe.receiver;
-  const auto is_rank = [&](Rank r) { return r >= 0 && r < transport.size(); };
+  const Rank receiver = probe.receiver == -1 ? size() - 1 : probe.receiver;
+  const auto is_rank = [&](Rank r) { return r >= 0 && r < size(); };
   if (!is_rank(probe.sender) || !is_rank(receiver) || probe.short_bytes >= probe.long_bytes ||
       probe.messages < 1 || probe.in_flight < 1) {
     throw std::invalid_argument(
         "measure_link: needs two ranks of the group, short and long messages, at least one of them");
   }
-  LinkModel link = x.options.link;
-  const bool sends = transport.rank() == probe.sender;
+  LinkModel link = options().link;
+  const bool sends = rank() == probe.sender;
   if (sends) link.gamma_ns_per_byte = combine_ns_per_byte();
-  if (probe.sender != receiver && (sends || transport.rank() == receiver)) {
-    const Rank peer = sends ? receiver : probe.sender;
-    const int tag = transport.max_tag() / 2 + 1;  // of the half that the calls leave free
-    const auto slots = static_cast<std::size_t>(probe.in_flight);
-    std::vector<std::byte> buffer(slots * probe.long_bytes);
-    const std::unique_ptr<Channel> channel = transport.open();
-    std::vector<int> ended;
-    std::vector<std::size_t> slot_of;  // by ticket
-    std::vector<std::size_t> free_slots(slots);
-    std::iota(free_slots.begin(), free_slots.end(), std::size_t{0});
-    const auto wait_for_slots = [&](std::size_t least) {
-      x.wait(
-          [&] {
-            ended.clear();
-            channel->poll(ended);
-            for (const int ticket : ended) free_slots.push_back(slot_of[static_cast<std::size_t>(ticket)]);
-            return !ended.empty();
-          },
-          [&] { return free_slots.size() >= least; },
-          [&] { return "rank " + std::to_string(transport.rank()) + " measures the link"; });
-    };
-    const auto put = [&](bool out, std::size_t bytes) {
-      const std::size_t slot = free_slots.back();
-      free_slots.pop_back();
-      const auto data = std::span(buffer).subspan(slot * probe.long_bytes, bytes);
-      const auto ticket =
-          static_cast<std::size_t>(out ? channel->issend(peer, tag, data) : channel->irecv(peer, tag, data));
-      if (slot_of.size() <= ticket) slot_of.resize(ticket + 1);
-      slot_of[ticket] = slot;
-    };
-    /// Time per message of a stream, from the go-ahead to the receiver's word that it has all.
-    const auto stream_ns = [&](std::size_t bytes) {
-      const auto signal = [&](bool out) {
-        put(out, 0);
-        wait_for_slots(slots);
-      };
-      signal(!sends);
-      const auto start = Clock::now();
-      for (int i = 0; i < probe.messages; ++i) {
-        wait_for_slots(1);
-        put(sends, bytes);
-      }
-      wait_for_slots(slots);
-      signal(!sends);
-      return elapsed_ns(start) / probe.messages;
-    };
-    std::array<double, 2> best = {1e300, 1e300};
-    for (int i = 0; i < kRepetitions; ++i) {
-      best[0] = std::min(best[0], stream_ns(probe.short_bytes));
-      best[1] = std::min(best[1], stream_ns(probe.long_bytes));
-    }
-    link.beta_ns_per_byte =
-        std::max(1e-3, (best[1] - best[0]) / static_cast<double>(probe.long_bytes - probe.short_bytes));
-    link.alpha_ns = std::max(100.0, best[0] - link.beta_ns_per_byte * static_cast<double>(probe.short_bytes));
+  if (probe.sender != receiver && (sends || rank() == receiver)) {
+    ProbeEnd end(*engine_, probe, sends ? receiver : probe.sender, sends);
+    measure(end, probe, link);
   }
   const auto bytes = std::as_writable_bytes(std::span(&link, 1));
-  x.internal(Operation::bcast, bytes, bytes, sizeof(link), "bnom", probe.sender);
+  engine_->run_own(Operation::bcast, bytes, bytes, sizeof(link), "bnom", probe.sender);
   return link;
 }
 
-void Collectives::use_link(const LinkModel& link) { impl_->options.link = link; }
+void Collectives::use_link(const LinkModel& link) { engine_->use_link(link); }
 
 }  // namespace papfft::comm

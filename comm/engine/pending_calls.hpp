@@ -15,20 +15,6 @@
 
 namespace papfft::comm {
 
-/// One call that was started and not waited for.
-struct PendingCall {
-  std::string text;                  ///< for whoever is stuck
-  std::shared_ptr<const void> keep;  ///< what must live as long as the execution
-  std::unique_ptr<Execution> execution;
-  Observer* observer = nullptr;
-  CallRecord record = {};                               ///< for the observer; not its exit
-  bool is_source = false;                               ///< this rank sends everybody's data
-  bool is_sink = false;                                 ///< this rank receives everybody's data
-  bool begun = false;                                   ///< its turn has come
-  std::chrono::steady_clock::time_point moved_at = {};  ///< when anything happened in it last
-  std::atomic<bool> done = false;                       ///< after that, the execution is no longer touched
-};
-
 /// Calls whose data come from this rank send one after another, few messages at a time: newer ones would take their share
 /// of the link, and all would end late together. Calls whose data come to this rank also take turns: a newer one begins when
 /// older ones wait for one message each. If more came at once, the few messages of the other direction, whose answers travel
@@ -38,6 +24,57 @@ inline constexpr int kReceivesLeft = 1;
 /// A newer call does not wait for older ones in which nothing happens for so long: perhaps these wait for a rank that waits
 /// for the newer one, and else the link would rest.
 inline constexpr std::chrono::milliseconds kLongestRest{100};
+
+/// One call that was started and not waited for. PendingCalls steps it; the caller asks whether it is done.
+class PendingCall {
+ public:
+  using Clock = std::chrono::steady_clock;
+  enum class Role : std::uint8_t {
+    source,  ///< this rank sends everybody's data
+    sink,    ///< this rank receives everybody's data
+    other
+  };
+  /// What the older calls of one role do, for the newer ones.
+  struct Turn {
+    bool are_busy = false;
+    Clock::time_point moved_at = {};  ///< when anything happened in them last
+  };
+
+  /// @param text       the call, for whoever is stuck
+  /// @param execution  has arrived
+  /// @param keep       lives as long as the execution
+  PendingCall(std::string text, Role role, std::unique_ptr<Execution> execution,
+              std::shared_ptr<const void> keep)
+      : text_(std::move(text)), role_(role), keep_(std::move(keep)), execution_(std::move(execution)) {}
+
+  /// Before the first step. @param record  without its exit
+  void observe(Observer& observer, const CallRecord& record) {
+    observer_ = &observer;
+    record_ = record;
+  }
+
+  [[nodiscard]] Role role() const { return role_; }
+  /// After that, the execution is no longer touched. Any thread may ask.
+  [[nodiscard]] bool done() const { return done_; }
+  [[nodiscard]] std::string waits_for() const { return execution_->waits_for() + " in pending " + text_; }
+  /// Unless it is another's turn. @param older  of its role; or nullptr
+  /// @return whether anything happened
+  bool step(Clock::time_point now, Turn* older);
+
+ private:
+  [[nodiscard]] bool is_busy() const;
+  void end();
+
+  std::string text_;
+  Role role_;
+  std::shared_ptr<const void> keep_;
+  std::unique_ptr<Execution> execution_;
+  Observer* observer_ = nullptr;
+  CallRecord record_ = {};
+  bool begun_ = false;  // its turn has come
+  Clock::time_point moved_at_ = {};
+  std::atomic<bool> done_ = false;
+};
 
 /// All of a group, moved on together by any thread that has time: one at a time, the others go away.
 class PendingCalls {
@@ -76,6 +113,8 @@ class PendingCalls {
   };
 
  private:
+  bool step_all();
+
   mutable std::mutex mutex_;  // held while calls are stepped
   std::vector<std::shared_ptr<PendingCall>> calls_;
   std::exception_ptr error_;

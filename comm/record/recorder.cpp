@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "comm/arrival/clock_track.hpp"
-#include "comm/engine/collectives_impl.hpp"
+#include "comm/engine/steady_clock.hpp"
 #include "comm/record/arrival_trace.hpp"
 #include "comm/record/timeline.hpp"
 

@@ -17,15 +17,16 @@
 
 namespace papfft::comm {
 
-class Farm;
+class CallEngine;
 class Observer;
+class PendingCall;
 class Transport;
 
 /// One collective call, untyped. Sizes are in bytes and whole numbers of elements.
 struct CallArguments {
   Operation operation = Operation::scatter;
-  /// Of one rank's block (scatter, gather, allgather, reduce_scatter), of the vector (bcast, reduce, allreduce), or of
-  /// all blocks together where block_bytes tells their sizes.
+  /// The size of one rank's block (scatter, gather, allgather, reduce_scatter) or of the vector (bcast, reduce, allreduce).
+  /// Where block_bytes has the blocks' sizes, this is the size of all blocks together.
   std::size_t bytes = 0;
   std::size_t element_bytes = 1;
   int root = 0;
@@ -36,16 +37,16 @@ struct CallArguments {
   std::span<const std::size_t> block_bytes = {};  ///< of each rank's block; empty: all are `bytes`
 };
 
-/// How a collective call went, for whoever measures.
+/// How a collective call went: for benchmarks.
 struct CallStatistics {
   std::string_view algorithm;
   int segments = 0;              ///< of a block or of the vector; 0: the MPI library's own collective
   std::uint64_t bytes_sent = 0;  ///< by this rank
-  std::uint64_t bytes_staged =
-      0;  ///< received by way of the layer's memory instead of straight into the caller's
+  /// Bytes that were received into the layer's memory first, instead of straight into the caller's.
+  std::uint64_t bytes_staged = 0;
 };
 
-/// A stream of messages by which a link is measured. As it is: of messages such as segments, sent as those are.
+/// A stream of messages by which a link is measured. The defaults are messages like segments, sent as segments are.
 struct LinkProbe {
   int sender = 0;
   int receiver = -1;  ///< -1: the last rank
@@ -55,54 +56,59 @@ struct LinkProbe {
   int in_flight = 2;
 };
 
-/// A collective call that was started and goes on beside its caller: whoever waits for anything in the same group, and the
-/// session's background thread if there is one, moves all calls on that have been started. The buffers belong to the call
-/// until it is done. One thread at a time. Move-only; must not outlive its Collectives.
+/// A collective call that was started and goes on beside its caller. Whoever waits for anything in the same group moves all
+/// started calls on; so does the session's background thread, if there is one. The buffers belong to the call until it is
+/// done. One thread at a time. Move-only; must not outlive its Collectives.
 ///
-/// Destroying an unfinished one waits for it, as std::jthread joins: its messages use the caller's memory. While an
-/// exception is under way, or once the group has failed, it is abandoned instead; the group is unusable then.
+/// The destructor waits for an unfinished call, as std::jthread joins, because the call's messages use the caller's memory.
+/// While an exception is under way, or once the group has failed, it abandons the call instead. The group is unusable then.
 class PAPFFT_API Pending {
  public:
   /// Nothing is under way: done() is true.
   Pending() noexcept;
   Pending(Pending&&) noexcept;
-  /// Waits for what this one held before, as its destructor does.
+  /// Waits for the call that this object held before, as the destructor does.
   Pending& operator=(Pending&&) noexcept;
   Pending(const Pending&) = delete;
   Pending& operator=(const Pending&) = delete;
   ~Pending();
 
-  /// Without moving anything on.
+  /// Whether the call is done. Moves nothing on.
   [[nodiscard]] bool done() const noexcept;
-  /// Moves on what has been started; never blocks. @return done(). @throws TransportError
+  /// Moves all started calls on; never blocks. @return done(). @throws TransportError
   bool test();
   /// @throws as the blocking calls
   void wait();
 
+  /// What Collectives::start returns. The types are the layer's own.
+  Pending(CallEngine& engine, std::shared_ptr<PendingCall> call);
+
  private:
-  friend class Collectives;
-  struct PAPFFT_LOCAL Body;
-  explicit Pending(std::unique_ptr<Body> body);
   void end() noexcept;
-  std::unique_ptr<Body> body_;
+  CallEngine* engine_ = nullptr;
+  std::shared_ptr<PendingCall> call_;
 };
 
 template <typename T>
 concept Element = std::is_trivially_copyable_v<T>;
 
-/// An operation on T is taken to be commutative unless this is specialised to false for its type.
+/// Whether an operation of type Op is commutative. Specialise this to false for one that is not.
 template <typename Op>
 inline constexpr bool is_commutative = true;
 
-/// Collective operations among the ranks of a transport, by any algorithm of the registry; "auto" chooses by size, by whether
-/// all ranks share a host and by how well their arrivals are predicted (comm/README.md has the rules), and "mpi" is the MPI
-/// library's own collective, where there is one. "auto" takes that, too, for short messages, unless the operation is no
-/// MPI_Op or Options::stuck_after is set, since nobody can watch it. A name of the registry with a `b` before it (bsls, bsbn,
-/// ...) means: what can run in the background before the caller comes shall; only a Session has somebody who does so, else it is the same
-/// as without. A number behind it ("circulant/64") is that of the segments, instead of the best by Options::link.
+/// Collective operations among the ranks of a transport. `algorithm` names how:
 ///
-/// Every call is collective: all ranks make the same calls in the same order with agreeing arguments. Buffers may
-/// be of any trivially copyable type and size, beyond 2 GiB too. One thread at a time.
+/// - A name of the registry (`papfft algorithms` lists them), such as "bnom".
+/// - The same with a `b` before it, such as "bsls": a Session runs in the background what does not need the caller.
+///   Elsewhere the `b` changes nothing.
+/// - The same with a number behind it, such as "circulant/64": in 64 segments, instead of the best number by Options::link.
+/// - "mpi": the MPI library's own collective, where there is one.
+/// - "auto": chosen by size, by whether all ranks share a host, and by how well their arrivals are predicted
+///   (comm/README.md has the rules). It takes the MPI library's own collective for short messages, unless the operation is
+///   no MPI_Op or Options::stuck_after is set (nobody can watch MPI's own collectives).
+///
+/// Every call is collective: all ranks make the same calls in the same order, with agreeing arguments. Buffers may
+/// be of any trivially copyable type and of any size, also beyond 2 GiB. One thread at a time.
 /// @throws (all calls) std::invalid_argument  a buffer's size, the root or the algorithm makes no sense; thrown
 ///                     before any message
 /// @throws             TransportError, StuckError, MismatchError; the group is unusable afterwards: end the job
@@ -123,7 +129,7 @@ class PAPFFT_API Collectives {
   [[nodiscard]] const Options& options() const;
   [[nodiscard]] const CallStatistics& last_call() const;
 
-  /// Block r of the root's `send` (P * recv.size() elements; ignored elsewhere) comes into rank r's `recv`.
+  /// Block r of the root's `send` (P * recv.size() elements; ignored elsewhere) goes to rank r's `recv`.
   template <Element T>
   void scatter(std::span<const T> send, std::span<T> recv, int root, std::string_view algorithm = "auto") {
     scatter_bytes(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), root, algorithm);
@@ -135,7 +141,7 @@ class PAPFFT_API Collectives {
     gather_bytes(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), root, algorithm);
   }
 
-  /// The root's `data` comes into everybody's.
+  /// The root's `data` goes to everybody's `data`.
   template <Element T>
   void bcast(std::span<T> data, int root, std::string_view algorithm = "auto") {
     bcast_bytes(std::as_writable_bytes(data), sizeof(T), root, algorithm);
@@ -148,15 +154,15 @@ class PAPFFT_API Collectives {
   void reduce(std::span<const T> send, std::span<T> recv, Op op, int root,
               std::string_view algorithm = "auto");
 
-  /// Rank r's `send` becomes block r of everybody's `recv` (P * send.size() elements, of which `send` may be this rank's
-  /// block itself).
+  /// Rank r's `send` becomes block r of everybody's `recv` (P * send.size() elements). `send` may be this rank's own
+  /// block in `recv`.
   template <Element T>
   void allgather(std::span<const T> send, std::span<T> recv, std::string_view algorithm = "auto") {
     allgather_bytes(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), algorithm);
   }
 
-  /// The same for blocks of any sizes: counts[r] elements of rank r, which may be none. The blocks lie one behind the other
-  /// in `recv`.
+  /// The same for blocks of any sizes: rank r has counts[r] elements, which may be 0. The blocks follow one another in
+  /// `recv`.
   template <Element T>
   void allgatherv(std::span<const T> send, std::span<T> recv, std::span<const std::size_t> counts,
                   std::string_view algorithm = "auto") {
@@ -164,29 +170,32 @@ class PAPFFT_API Collectives {
                      sizeof(T), algorithm);
   }
 
-  /// recv[i] becomes op over all ranks of send[i], everywhere; `recv` may be `send`. All ranks get the same bits, except by
-  /// the algorithm "census", where results of floating-point operations differ between ranks as their rounding does.
+  /// recv[i] becomes op over all ranks of send[i], everywhere; `recv` may be `send`. All ranks get the same bits. Only by
+  /// the algorithm "census" floating-point results differ between ranks, because each rank rounds in another order.
   template <Element T, typename Op>
   requires std::regular_invocable<const Op&, const T&, const T&>
   void allreduce(std::span<const T> send, std::span<T> recv, Op op, std::string_view algorithm = "auto");
 
-  /// Block r of op over all ranks' `send` (P * recv.size() elements) comes into rank r's `recv`, which must not overlap it.
+  /// Block r of op over all ranks' `send` (P * recv.size() elements) goes to rank r's `recv`, which must not overlap
+  /// `send`.
   template <Element T, typename Op>
   requires std::regular_invocable<const Op&, const T&, const T&>
   void reduce_scatter(std::span<const T> send, std::span<T> recv, Op op, std::string_view algorithm = "auto");
 
-  /// The same for blocks of any sizes: counts[r] elements for rank r, which may be none.
+  /// The same for blocks of any sizes: rank r gets counts[r] elements, which may be 0.
   template <Element T, typename Op>
   requires std::regular_invocable<const Op&, const T&, const T&>
   void reduce_scatter(std::span<const T> send, std::span<T> recv, std::span<const std::size_t> counts, Op op,
                       std::string_view algorithm = "auto");
 
-  /// Measures what messages cost between two ranks: three streams of short and three of long ones, of which the fastest
-  /// count, each message answered by its receiver. Collective; takes as long as the messages, with the defaults some tens
-  /// of milliseconds at 1 Gb/s. @return the same on all ranks, with the latency of Options::link; of a group of one, all of it
+  /// Measures what messages cost between two ranks. Sends three streams of short messages and three of long ones, each
+  /// message answered by its receiver; the fastest stream of each kind counts. Collective. With the defaults it takes
+  /// some tens of milliseconds at 1 Gb/s. @return the same on all ranks, with the latency of Options::link; in a group of
+  /// one, Options::link
   /// @throws std::invalid_argument  no such ranks, or sizes that make no sense
   [[nodiscard]] LinkModel measure_link(const LinkProbe& probe = {});
-  /// Numbers of segments, and of messages under way, are chosen by `link` from now on. Not a call among ranks, but must be the same on all.
+  /// From now on `link` decides the numbers of segments and of messages under way. Not collective, but `link` must be the
+  /// same on all ranks.
   void use_link(const LinkModel& link);
 
   /// Completes the arguments of any operation from the buffers' sizes: `bytes`, and of a reduction `element_bytes`. The
@@ -194,17 +203,17 @@ class PAPFFT_API Collectives {
   /// @throws std::invalid_argument  a buffer has another size than the operation needs on this rank
   [[nodiscard]] CallArguments prepared(CallArguments arguments) const;
 
-  /// Any of them, untyped. What the others come down to.
+  /// Any operation, untyped. All typed calls end here.
   virtual void call(const CallArguments& arguments);
 
-  /// The same, started and not waited for. Several may be under way at once, and blocking calls in between.
+  /// The same, started and not waited for. Several started calls may be under way at once, with blocking calls in between.
   ///
-  /// Matched per operation: the n-th scatter that is started on one rank belongs to the n-th on the others. Started calls
-  /// of different operations, and blocking calls, need no common order. A rank may start a call long after the others.
-  /// Planned without arrival times, so that no rank's start waits for another's: an order that follows the ranks' coming
-  /// is `credit`'s. Options::check_arguments does not see these calls; algorithm "mpi" has none.
-  /// A root's own block in its place (send or recv inside of the whole buffer) is neither read nor written: the root may
-  /// work on it while the call is under way.
+  /// Calls are matched per operation: the n-th scatter that is started on one rank belongs to the n-th on the others.
+  /// Started calls of different operations, and blocking calls, need no common order. A rank may start a call long after
+  /// the others. Started calls are planned without arrival times, so that no rank's start waits for another's; the gather
+  /// `credit` follows the order of arrival nevertheless. Options::check_arguments does not check them, and the algorithm
+  /// "mpi" cannot be started. If a root's own block is in its place (send or recv inside of the whole buffer), the call
+  /// neither reads nor writes it: the root may work on it while the call is under way.
   /// @throws std::invalid_argument  as the blocking calls, before any message; TransportError, if the group has failed
   template <Element T>
   [[nodiscard]] Pending iscatter(std::span<const T> send, std::span<T> recv, int root,
@@ -240,15 +249,15 @@ class PAPFFT_API Collectives {
   [[nodiscard]] Pending ireduce(std::span<const T> send, std::span<T> recv, Op op, int root,
                                 std::string_view algorithm = "auto");
 
-  /// Any of them, untyped. @param keep  lives until the call is done; for a reducer of its own
+  /// Any operation, untyped. @param keep  is kept until the call is done, for example the reducer
   [[nodiscard]] virtual Pending start(const CallArguments& arguments, std::shared_ptr<const void> keep = {});
 
-  /// Waits until done() says so, which is asked whenever something may have happened, and moves on what has been started.
-  /// @param idle_is_fine  no progress is no error: done() depends on others than the ranks
+  /// Moves all started calls on until done() is true. done() is asked whenever something may have happened.
+  /// @param idle_is_fine  no progress is not an error, because done() depends on something else than the ranks
   /// @throws as the blocking calls
   void wait_until(const std::function<bool()>& done, bool idle_is_fine = false);
 
-  /// The untyped calls behind these; sizes are in bytes and must be whole numbers of elements.
+  /// The untyped calls behind the typed ones. Sizes are in bytes and must be whole numbers of elements.
   void scatter_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes,
                      int root, std::string_view algorithm);
   void gather_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes,
@@ -273,23 +282,20 @@ class PAPFFT_API Collectives {
   /// Returns on every rank after all have called it.
   void barrier();
 
-  /// From now on `observer` is told of every call that its caller makes, once it has ended without an exception.
-  /// @param observer  must outlive this object, or the next observe(); nullptr: nobody
+  /// From now on `observer` is told of every call, once the call has ended without an exception.
+  /// @param observer  must live until the next observe(), or longer than this object; nullptr: nobody
   void observe(Observer* observer);
 
+  /// What carries out the calls, for other parts of the layer. The type is the layer's own.
+  [[nodiscard]] CallEngine& engine() { return *engine_; }
+
  protected:
-  /// By the MPI library's own collective. @throws std::invalid_argument  there is none
+  /// Makes the call by the MPI library's own collective. @throws std::invalid_argument  there is no MPI library
   virtual void stock_call(const CallArguments& arguments);
-  /// stock_call works here: "auto" may choose it.
+  /// Says that stock_call works here, so that "auto" may choose it.
   void offer_stock_calls();
 
-  struct PAPFFT_LOCAL Impl;
-  [[nodiscard]] Impl& impl() { return *impl_; }
-
  private:
-  friend class Farm;
-  friend class Pending;
-
   [[nodiscard]] static std::vector<std::size_t> in_bytes(std::span<const std::size_t> counts,
                                                          std::size_t element_bytes) {
     std::vector<std::size_t> bytes(counts.begin(), counts.end());
@@ -297,7 +303,7 @@ class PAPFFT_API Collectives {
     return bytes;
   }
 
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<CallEngine> engine_;
 };
 
 }  // namespace papfft::comm

@@ -8,20 +8,19 @@
 
 namespace papfft::comm {
 
-/// A message could not be sent or received, or came with another size than both sides must agree on.
-/// what() names this rank, the peer and the cause. The group is unusable afterwards:
-/// end the job.
+/// A message could not be sent or received, or had another size than its receiver expected. what() names this rank, the
+/// peer and the cause. The group is unusable afterwards: end the job.
 class PAPFFT_API TransportError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A collective made no progress for Options::stuck_after. what() says, for every rank that was heard of, whom it
-/// waits for, in one line.
+/// A collective made no progress for Options::stuck_after. what() says in one line whom each rank waits for, as far as
+/// the ranks could still be asked.
 class PAPFFT_API StuckError : public std::runtime_error {
  public:
   StuckError(const std::string& what, bool speaks) : std::runtime_error(what), speaks_(speaks) {}
-  /// True on one rank of those that are stuck (the lowest): it should report and end the job.
+  /// True on one of the stuck ranks, the lowest: this rank should report and end the job.
   [[nodiscard]] bool speaks() const noexcept { return speaks_; }
 
  private:
@@ -34,7 +33,8 @@ class PAPFFT_API MismatchError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A session or a persistent call was used out of turn, or MPI before MPI_Init or after MPI_Finalize. Nothing has happened.
+/// A session or a persistent call was used out of turn, or the layer was used before MPI_Init or after MPI_Finalize.
+/// Nothing has happened.
 class PAPFFT_API StateError : public std::logic_error {
  public:
   using std::logic_error::logic_error;

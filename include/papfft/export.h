@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the shared libraries export. All else is compiled with -fvisibility=hidden. */
+/* What the shared libraries export. Everything else is compiled with -fvisibility=hidden. */
 #ifndef PAPFFT_EXPORT_H_
 #define PAPFFT_EXPORT_H_
 

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Fourier transforms, by one process with threads and by the ranks of a group. Library papfft::fft (pkg-config: papfft-fft), which
-// links FFTW: a program that links it is distributed under the GPL's terms.
+// SPDX-License-Identifier: MIT Fourier transforms, by one process with threads and by the ranks of a group. The library
+// is papfft::fft (pkg-config: papfft-fft). It links FFTW: whoever passes on a program that links it must follow the GPL.
 #pragma once
 #include <complex>
 #include <cstddef>
@@ -14,16 +13,16 @@
 
 namespace papfft::fft {
 
-/// What is transformed. Inverse transforms have the factor 1/N, as numpy.fft has it. Complex vectors of N samples have N bins; of real ones (`real`) there are the N/2+1 bins of
-/// numpy.fft.rfft.
+/// What is transformed. Inverse transforms have the factor 1/N, as in numpy.fft. A complex vector of N samples has N
+/// bins; a real one (`real`) has the N/2+1 bins of numpy.fft.rfft.
 struct Shape {
   std::size_t length = 0;  ///< N: samples of a vector
   Direction direction = Direction::forward;
   bool real = false;
 };
 
-/// Transforms of one shape on this process's OpenMP threads; T is float or double. The numbers depend on the shape and the type of
-/// processor, not on the number of threads. One call at a time per object. Move-only.
+/// Transforms of one shape on this process's OpenMP threads; T is float or double. The results depend on the shape and
+/// the type of processor, but not on the number of threads. One call at a time per object. Move-only.
 ///
 /// ```cpp
 /// papfft::fft::Fft<float> fft({.length = 1024});
@@ -42,8 +41,9 @@ class PAPFFT_API Fft {
   Fft& operator=(const Fft&) = delete;
   ~Fft();
 
-  /// Any number of vectors that lie one behind the other. Each of the three serves one kind of shape. `in` and `out` must not
-  /// overlap. @throws std::invalid_argument  the spans do not hold the same number of whole vectors, or the shape is of another kind
+  /// Transforms any number of vectors that follow one another. Each of the three functions is for one kind of shape. `in`
+  /// and `out` must not overlap. @throws std::invalid_argument  the spans do not hold the same number of whole vectors,
+  /// or the shape is of another kind
   void execute(std::span<const Complex> in, std::span<Complex> out);
   void execute(std::span<const T> in, std::span<Complex> half_spectra);
   void execute(std::span<const Complex> half_spectra, std::span<T> out);
@@ -53,9 +53,10 @@ class PAPFFT_API Fft {
   std::unique_ptr<Body> body_;
 };
 
-/// One vector at a time, transformed by all ranks of a group: rank 0 splits it into one block per rank by decimation in frequency,
-/// scatters the blocks, each rank transforms its own, and rank 0 gathers them and puts the bins in order. If the group is a
-/// Session, each rank tells it how its own transform proceeds, so that the gather can follow the ranks' arrivals.
+/// One vector at a time, transformed by all ranks of a group. Rank 0 splits it into one block per rank by decimation in
+/// frequency and scatters the blocks. Each rank transforms its own block. Rank 0 gathers the blocks and puts the bins in
+/// order. If the group is a Session, each rank tells the session how far its transform is, so that the gather can follow
+/// the ranks' arrivals.
 ///
 /// ```cpp
 /// papfft::comm::MpiSession session(MPI_COMM_WORLD);
@@ -69,7 +70,8 @@ class PAPFFT_API SharedFft {
  public:
   using Complex = std::complex<T>;
   /// Not collective. @param comm  must outlive this object. @param scatter, gather  algorithms' names
-  /// @throws std::invalid_argument  the ranks cannot share the shape: it needs a length that is a multiple of their number, or, of
+  /// @throws std::invalid_argument  the ranks cannot share the shape: it needs a length that is a multiple of their
+  /// number, or, of
   ///                                real vectors, of twice their number
   SharedFft(comm::Collectives& comm, const Shape& shape, const std::string& scatter = "auto",
             const std::string& gather = "auto");
@@ -80,7 +82,8 @@ class PAPFFT_API SharedFft {
   ~SharedFft();
 
   /// Collective. At rank 0 the spans hold one vector each and must not overlap; elsewhere they are ignored.
-  /// @throws std::invalid_argument  as Fft::execute, at rank 0 (the others then wait: end the job); else as the collectives, which refuse an unknown algorithm here
+  /// @throws std::invalid_argument  as Fft::execute, at rank 0 (the others then wait: end the job); else as the
+  /// collectives, which refuse an unknown algorithm here
   void execute(std::span<const Complex> in, std::span<Complex> out);
   void execute(std::span<const T> in, std::span<Complex> half_spectrum);
   void execute(std::span<const Complex> half_spectrum, std::span<T> out);

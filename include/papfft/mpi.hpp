@@ -16,7 +16,7 @@ namespace papfft::comm {
 class MpiTransport;
 
 namespace detail {
-/// Base from member: the transport must exist before Collectives and outlive it.
+/// Holds the transport, which must exist before Collectives and outlive it.
 struct PAPFFT_API OwnedTransport {
   explicit OwnedTransport(MPI_Comm comm);
   ~OwnedTransport();
@@ -25,7 +25,7 @@ struct PAPFFT_API OwnedTransport {
   std::unique_ptr<MpiTransport> transport;
 };
 
-/// Has something done when MPI_Finalize begins, unless it is destroyed before.
+/// Calls a function when MPI_Finalize begins, unless this object is destroyed before.
 class PAPFFT_API AtMpiEnd {
  public:
   explicit AtMpiEnd(std::function<void()> what);
@@ -88,11 +88,11 @@ void mpi_stock_call(MPI_Comm comm, const CallArguments& arguments);
 /// comm.scatter(sendbuf, 10, MPI_DOUBLE, recvbuf, 10, MPI_DOUBLE, 0);
 /// ```
 ///
-/// The calls with MPI's own arguments mean what MPI's mean: MPI_IN_PLACE, derived datatypes, and different datatypes
-/// of one signature on different ranks. What is not contiguous is packed.
+/// The calls with MPI's own arguments mean what MPI's calls mean: MPI_IN_PLACE, derived datatypes, and different datatypes
+/// of one signature on different ranks. Data that are not contiguous are packed.
 ///
-/// Before MPI_Init and after MPI_Finalize everything throws StateError. A Session that is still open when MPI_Finalize begins
-/// is closed there; it may be destroyed later.
+/// Before MPI_Init and after MPI_Finalize everything throws StateError. A Session that is still open when MPI_Finalize
+/// begins is closed there; it may be destroyed later.
 /// @tparam Base  Collectives or Session
 template <typename Base>
 class OverMpi : private detail::OwnedTransport, public Base {

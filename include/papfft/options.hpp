@@ -22,41 +22,43 @@ enum class WaitPolicy : std::uint8_t {
 [[nodiscard]] PAPFFT_API WaitPolicy parse_wait_policy(std::string_view name);
 [[nodiscard]] PAPFFT_API std::string_view to_string(WaitPolicy policy);
 
-/// What messages cost, by Hockney's model: one of m bytes takes alpha + beta m, combining it gamma m more. Alpha is what
-/// a message adds while others are under way, which is less than the latency of one alone. The defaults are those of 1 Gb/s
-/// Ethernet. Algorithms that work in rounds choose their number of segments by it, so it must be the same on all ranks.
+/// What messages cost, by Hockney's model: a message of m bytes takes alpha + beta m, and combining it takes gamma m
+/// more. Alpha is what a message adds while others are under way, which is less than the latency of one alone. The
+/// defaults are those of 1 Gb/s Ethernet. The model decides the number of segments of algorithms that work in rounds, so
+/// it must be the same on all ranks.
 struct LinkModel {
   double alpha_ns = 8000;
   double beta_ns_per_byte = 8;
   double gamma_ns_per_byte = 0.25;
-  /// How much later a message goes if it waits for the end of the one before: what hides behind others under way. Not measured,
-  /// as it is less the network's than the ranks', who notice late what has come while they share cores or sleep.
+  /// How much later a message goes if it waits for the end of the one before. Messages under way hide this time. It is
+  /// not measured, because it depends less on the network than on the ranks, which notice a message late while they share
+  /// cores or sleep.
   double latency_ns = 80000;
 };
 
-/// Settings of the collective layer. Each may also come from the environment, see Options::from_environment.
+/// Settings of the collective layer. Each can also be set in the environment, see Options::from_environment.
 struct Options {
   WaitPolicy wait = WaitPolicy::automatic;
   std::chrono::microseconds longest_nap{100};
-  /// Messages under way per rank; more hide latency, fewer need less memory and buffer space in the network.
+  /// Messages under way per rank. More of them hide latency; fewer need less memory and buffer space in the network.
   int sends_in_flight = 8;
   int receives_in_flight = 8;
-  /// A collective that makes no progress for so long throws StuckError. 0: waits for ever.
+  /// A collective that makes no progress for this long throws StuckError. 0: it waits for ever.
   std::chrono::milliseconds stuck_after{0};
-  /// How long a root whose source has nothing may leave the others without a word: nobody takes it for stuck.
+  /// How long a root whose source has no data may stay silent. No rank takes it for stuck that early.
   [[nodiscard]] std::chrono::milliseconds longest_silence() const {
     constexpr std::chrono::milliseconds kLongest = std::chrono::seconds(5);
     return stuck_after.count() == 0 ? kLongest
                                     : std::clamp(stuck_after / 4, std::chrono::milliseconds(1), kLongest);
   }
-  /// Before each collective, compare the arguments of all ranks (costs a small round trip and synchronises them).
+  /// Before each collective, compare the arguments of all ranks. This costs a small round trip and synchronises the ranks.
   bool check_arguments = false;
   /// First segment of a linear-synchronised gather.
   std::size_t head_bytes = 32768;
 
   /// Chunk of a receiver-driven gather; below MPI's eager limit (64 KiB over TCP), so that a chunk needs no handshake.
   std::size_t chunk_bytes = 16384;
-  /// Chunks that its root keeps under way; 0: as many as the network carries best, found out while it runs.
+  /// Chunks that the root keeps under way; 0: as many as the network carries best, found out during the gather.
   int credits = 0;
 
   /// See LinkModel and Collectives::measure_link.

@@ -14,7 +14,7 @@
 
 namespace papfft::comm {
 
-/// Keeps when this rank came to its collective calls and left them, for whoever wants all ranks' at the end:
+/// Keeps when this rank arrived at its collective calls and left them. At the end it collects the times of all ranks:
 ///
 /// ```cpp
 /// papfft::comm::MpiSession session(MPI_COMM_WORLD);
@@ -27,36 +27,36 @@ namespace papfft::comm {
 /// const papfft::comm::ArrivalRecording all_calls = recorder.collect(session);      // at rank 0
 /// ```
 ///
-/// On request also what it did otherwise, and every message: collect_timeline().
+/// On request it also keeps what the rank did otherwise, and every message: collect_timeline().
 ///
-/// Any thread may tell it something at any time. Memory: 100 bytes per call, 64 per other event.
+/// Any thread may call its functions at any time. Memory: 100 bytes per call, 64 per other event.
 class PAPFFT_API Recorder final : public Observer {
  public:
-  /// @param most_calls, most_events  of this rank; what comes after them is counted only. 0 events: no timeline is wanted
+  /// @param most_calls, most_events  that are kept; later ones are only counted. 0 events: no timeline is wanted
   explicit Recorder(std::size_t most_calls = kMostCalls, std::size_t most_events = 0);
   ~Recorder() override;
 
-  /// From now on times are those of this clock, in ns, read beside the local one now and then.
+  /// From now on times are those of this clock, in ns. It is read beside the local clock now and then.
   void follow(std::function<std::int64_t()> clock);
-  /// Reads it a last time and never again.
+  /// Reads that clock a last time, and never again.
   void unfollow();
 
   void call_ended(const CallRecord& call) override;
   [[nodiscard]] bool wants_messages() const override { return most_events_ > 0; }
   void message_ended(const MessageRecord& message) override;
-  /// This rank has computed from one time to the other.
+  /// This rank computed from `begin` to `end`.
   void computed(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end);
-  /// Whatever else it has done. @param name  up to 25 characters
+  /// This rank did something else from `begin` to `end`. @param name  up to 25 characters
   void span(std::string_view name, std::chrono::steady_clock::time_point begin,
             std::chrono::steady_clock::time_point end);
-  /// Something that happens now.
+  /// Something happens now.
   void instant(std::string_view name);
 
-  /// Collective, once. Of calls that not every rank has made or kept there is nothing.
-  /// @return at rank 0: what all ranks have recorded; elsewhere nothing. Times are since the first arrival.
+  /// Collective, once. A call that some rank has not made or not kept is left out.
+  /// @return at rank 0: what all ranks have recorded; elsewhere nothing. Times count from the first arrival.
   /// @throws as Collectives
   [[nodiscard]] ArrivalRecording collect(Collectives& comm) const;
-  /// The same with everything else; times are the clock's.
+  /// The same with all other events; times are those of the clock.
   [[nodiscard]] Timeline collect_timeline(Collectives& comm) const;
 
   static constexpr std::size_t kMostCalls = std::size_t{1} << 20;

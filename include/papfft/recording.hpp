@@ -22,7 +22,7 @@ class PAPFFT_API TraceError : public std::invalid_argument {
 
 /// One rank's part of a recorded call; times in ns on one clock.
 struct RecordedArrival {
-  std::int64_t compute_ns = 0;  ///< of computation since the rank's call before
+  std::int64_t compute_ns = 0;  ///< time of computation since the rank's previous call
   std::int64_t arrival_ns = 0;
   std::optional<std::int64_t> predicted_ns = {};
   std::int64_t exit_ns = 0;
@@ -60,11 +60,11 @@ inline constexpr int kRecordingVersion = 1;
 ///     ...
 ///     # end: 16 rows
 ///
-/// Times are not negative but for predicted_ns, which is empty where nothing was predicted.
+/// Only predicted_ns may be negative; it is empty where nothing was predicted.
 /// @param remarks  for people; one line each
 PAPFFT_API void write_recording(std::ostream& out, const ArrivalRecording& recording,
                                 const std::vector<std::string>& remarks);
-/// Reads that; rows in any order. @throws TraceError  naming the line; also if the end is missing
+/// Reads that format, with its rows in any order. @throws TraceError  naming the line; also if the last line is missing
 [[nodiscard]] PAPFFT_API ArrivalRecording read_recording(std::istream& in);
 
 }  // namespace papfft::comm

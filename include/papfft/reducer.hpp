@@ -25,16 +25,16 @@ class PAPFFT_API Reducer {
   [[nodiscard]] virtual std::size_t element_bytes() const = 0;
   [[nodiscard]] virtual bool commutative() const = 0;
 
-  /// A copy for a Session, which combines with it before the next call of this operation. nullptr, as here: there is none,
-  /// and nothing is combined before the caller comes.
+  /// A copy for a Session, which combines with it before the next call of this operation. nullptr (the default): there is
+  /// no copy, and nothing is combined before the caller arrives.
   [[nodiscard]] virtual std::unique_ptr<Reducer> clone() const { return nullptr; }
-  /// If clone() gives a copy: what it does, in words that mean the same on all ranks. Operations of one name are one.
+  /// If clone() gives a copy: a name that means the same operation on all ranks.
   [[nodiscard]] virtual std::string name() const { return {}; }
-  /// Whether it is an operation of the message library below, whose own collectives can carry it out.
+  /// Whether the MPI library's own collectives can carry out this operation.
   [[nodiscard]] virtual bool is_stock() const { return false; }
 };
 
-/// op(left, right) on values of T; a simple op is vectorised by the compiler. Can be cloned if Op has no state.
+/// op(left, right) on values of T. The compiler vectorises a simple op. Can be cloned if Op has no state.
 template <typename T, typename Op>
 class ElementReducer final : public Reducer {
  public:
@@ -42,7 +42,7 @@ class ElementReducer final : public Reducer {
 
   void combine(const std::byte* left, const std::byte* right, std::byte* out,
                std::size_t bytes) const override {
-    // Apart, so that in each the compiler knows what overlaps: else it would not vectorise what is combined in place.
+    // Three loops, so that in each the compiler knows what overlaps. Otherwise it would not vectorise the ones in place.
     if (out == left) {
       onto_left(out, right, bytes);
     } else if (out == right) {

@@ -11,13 +11,16 @@
 
 namespace papfft::comm {
 
+class PersistentBody;
+class SessionCalls;
+
 struct SessionOptions {
-  /// The root of the operations that shall be planned by arrival times; calls with another root go without.
+  /// The root of the operations that are planned by arrival times. Calls with another root are planned without them.
   int root = 0;
-  /// A background thread, where MPI allows it (MPI_THREAD_MULTIPLE). Without it predictions still order the messages, as
-  /// far as nobody has to wait for them, but nothing happens before a call.
+  /// A background thread, where MPI allows it (MPI_THREAD_MULTIPLE). Without it predictions still order the messages where
+  /// nobody has to wait for the predictions, but nothing happens before a call.
   bool background = true;
-  /// For tests: the local clock runs ahead by so much.
+  /// For tests: how far the local clock runs ahead.
   std::chrono::nanoseconds clock_offset{0};
 };
 
@@ -26,18 +29,18 @@ struct SessionStatistics {
   double thread_share = 0;  ///< CPU time of the background thread over its life
   std::int64_t calls = 0;
   std::int64_t planned = 0;      ///< calls whose order followed predicted arrivals
-  std::int64_t begun_early = 0;  ///< calls of which something ran before the caller came
+  std::int64_t begun_early = 0;  ///< calls that began before the caller arrived
   std::int64_t clock_uncertainty_ns = 0;
   std::int64_t predicted = 0;      ///< calls before which this rank's arrival was predicted
   std::int64_t mean_error_ns = 0;  ///< mean |predicted - true arrival| of these
-  /// Of the last call: predicted and true arrival of this rank, on rank 0's clock; nothing if there was no prediction.
+  /// Predicted and true arrival of this rank at the last call, on rank 0's clock; no value if there was no prediction.
   std::optional<std::int64_t> predicted_ns;
   std::int64_t arrived_ns = 0;
 };
 
-/// A scatter or gather whose arguments were given once, as MPI-4's persistent collectives: made by Session::scatter_init
-/// and gather_init. Between start() and wait() its `recv` belongs to the layer, so that what comes early lands there and
-/// not in staging; and the call need not have happened before to be expected:
+/// A scatter or gather whose arguments are given once, like MPI-4's persistent collectives. Session::scatter_init and
+/// gather_init make it. Between start() and wait() its `recv` belongs to the layer, so early data land there and need no
+/// copy. start() also announces the call, so even the first one can begin early:
 ///
 /// ```cpp
 /// papfft::comm::MpiSession session(MPI_COMM_WORLD);
@@ -53,8 +56,9 @@ struct SessionStatistics {
 /// }
 /// ```
 ///
-/// All ranks start and wait alike, and make no other collective call of the session in between. `send` and `recv` must
-/// live as long as the handle. Move-only; destroying it drops a call that has been started, on all ranks or on none.
+/// All ranks start and wait for the same calls, and make no other collective call of the session in between. `send` and
+/// `recv` must live as long as the handle. Move-only. Destroying it drops a call that has been started: do so on all
+/// ranks or on none.
 class PAPFFT_API PersistentCall {
  public:
   PersistentCall(PersistentCall&&) noexcept;
@@ -65,20 +69,20 @@ class PAPFFT_API PersistentCall {
 
   /// Never waits. @throws StateError  a call has been started already, or the session has been closed
   void start();
-  /// Collective. @throws StateError  it has not been started, or the session has been closed; else as Collectives
+  /// Collective. @throws StateError  the call has not been started, or the session has been closed; else as Collectives
   void wait();
-  /// start() and wait(): nothing comes early.
+  /// start() and wait(). Nothing comes early.
   void call();
 
+  /// What Session::scatter_init and gather_init return. The type is the layer's own.
+  explicit PersistentCall(std::unique_ptr<PersistentBody> body);
+
  private:
-  friend class Session;
-  struct PAPFFT_LOCAL Body;
-  explicit PersistentCall(std::unique_ptr<Body> body);
-  [[nodiscard]] Body& body() const;
-  std::unique_ptr<Body> body_;
+  [[nodiscard]] const PersistentBody& body() const;
+  std::unique_ptr<PersistentBody> body_;
 };
 
-/// Collectives that know when the ranks will come (the papers' PAT functions):
+/// Collectives that know when the ranks will arrive (the papers' PAT functions). A rank arrives when it makes the call:
 ///
 /// ```cpp
 /// papfft::comm::MpiSession session(MPI_COMM_WORLD);
@@ -92,51 +96,55 @@ class PAPFFT_API PersistentCall {
 /// }
 /// ```
 ///
-/// Algorithms that plan by arrival times then see this iteration's, the same on all ranks or none at all; and calls named
-/// with a `b` run in the background what does not need the caller. The session expects what followed the present call
-/// the last time: a program whose calls repeat in some order gains from its second round on; a call that was not expected
-/// is served without early messages. Results are those of Collectives, whatever was predicted.
+/// Algorithms that plan by arrival times then get the predicted arrivals of this iteration. All ranks get the same ones,
+/// or none gets any. Calls named with a `b` run in the background what does not need the caller. The session expects the
+/// call that followed the present call the last time. So a program whose calls repeat in some order gains from its second
+/// round on, and an unexpected call is served without early messages. The results are those of Collectives, whatever was
+/// predicted.
 ///
-/// A reduction begins early if its operation is commutative and one of MPI's own (these are defined on MPI's own types only),
-/// or a function object without state: only of these a copy can be kept, to combine with before the next call. A user's
-/// MPI_Op may be freed as soon as a call has returned, and its handle may then mean another one; MPI has no way to keep one,
-/// and nobody has promised that its function may run in another thread while the caller computes. So a reduction by it, of
-/// any datatype, begins with the call. What comes early is combined
-/// among itself and the caller's own contribution last, so sums of floating-point numbers may round otherwise than without
-/// `b`, though alike from call to call. Memory: one vector for what comes early, besides that of Execution.
+/// A reduction begins early only if the session can keep a copy of its operation, to combine with before the next call: a
+/// commutative operation of MPI's own (these are defined on MPI's own types only), or a commutative function object
+/// without state. A user's MPI_Op cannot be kept: it may be freed as soon as a call has returned, its handle may then
+/// mean another operation, and nobody has promised that its function may run in another thread while the caller computes.
+/// So a reduction by such an operation begins with the call, whatever its datatype.
+///
+/// Early contributions are combined among themselves, and the caller's own contribution last. So floating-point sums may
+/// round differently than without `b`, but alike from call to call. Memory: one vector for early contributions, besides
+/// that of a call.
 class PAPFFT_API Session : public Collectives {
  public:
-  /// Collective: synchronises the clocks. @throws as Collectives
+  /// Collective; synchronises the clocks. @throws as Collectives
   explicit Session(Transport& transport, const Options& options = Options::from_environment(),
                    const SessionOptions& session = {});
-  /// Closes, if that has not been done and no exception is under way.
+  /// Closes the session, unless it is closed already or an exception is under way.
   ~Session() override;
   Session(Session&&) = delete;
   Session& operator=(Session&&) = delete;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Ends the background activity. Collective; only processing_*, edge and the statistics may follow.
+  /// Ends the background activity. Collective. Afterwards only processing_*, edge and the statistics may be called.
   void close();
-  /// The same without a word to the others, after an error. What they do then is undefined: end the job.
+  /// The same after an error, without telling the other ranks. What they do then is undefined: end the job.
   void abandon() noexcept;
 
   void processing_start();
-  /// `fraction` of this processing is done. From any thread; cheap. @throws std::invalid_argument unless in (0, 1]
+  /// Says that this fraction of the processing is done. From any thread; cheap. @throws std::invalid_argument unless in
+  /// (0, 1]
   void edge(double fraction);
   void processing_end();
 
-  /// What "auto" means for an operation from now on. The same on all ranks. @throws std::invalid_argument unknown
+  /// Sets what "auto" means for an operation from now on; the same on all ranks. @throws std::invalid_argument unknown
   void use_algorithm(Operation operation, std::string_view algorithm);
 
-  /// @throws StateError  a persistent call has been started and not been waited for; else as Collectives
+  /// @throws StateError  a persistent call has been started and not yet waited for; else as Collectives
   void call(const CallArguments& arguments) override;
 
-  /// The background thread, if there is one, moves the call on while its caller computes. Calls in turn (call(), start() and
-  /// wait() of persistent ones) are expected and planned as if it were not there.
+  /// The background thread, if there is one, moves the call on while its caller computes. The session expects and plans the
+  /// other calls (call(), and persistent ones) as if this one did not exist.
   [[nodiscard]] Pending start(const CallArguments& arguments, std::shared_ptr<const void> keep = {}) override;
 
-  /// Arguments as scatter() and gather(). Local. @throws std::invalid_argument  as these, at once
+  /// Arguments as scatter() and gather(). Local. @throws std::invalid_argument  as scatter() and gather(), at once
   template <Element T>
   [[nodiscard]] PersistentCall scatter_init(std::span<const T> send, std::span<T> recv, int root,
                                             std::string_view algorithm = "auto") {
@@ -158,21 +166,13 @@ class PAPFFT_API Session : public Collectives {
                                 .recv = std::as_writable_bytes(recv)}));
   }
 
-  /// Now, on rank 0's clock.
+  /// The time now, on rank 0's clock.
   [[nodiscard]] std::int64_t now_ns() const;
   [[nodiscard]] SessionStatistics statistics() const;
 
  private:
-  friend class PersistentCall;
-  struct PAPFFT_LOCAL State;
-
   [[nodiscard]] PersistentCall persistent(const CallArguments& arguments);
-  void serve(const PersistentCall::Body* started, const CallArguments& arguments);
-  bool expect_successor(std::int64_t iteration, std::optional<Operation> but_not);
-  void begin_early(std::span<std::byte> recv, const Reducer* reducer, std::int64_t iteration);
-  void end_handles();
-
-  std::unique_ptr<State> state_;
+  std::unique_ptr<SessionCalls> calls_;
 };
 
 }  // namespace papfft::comm

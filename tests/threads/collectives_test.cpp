@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <complex>
 #include <numeric>
 #include <thread>
@@ -228,6 +229,32 @@ TEST(Collectives, AStuckCallSaysWhoWaitsForWhom) {
               HasSubstr("rank 1 waits for rank 0 (recv <-0 [0,1), 80 bytes) in call 1, bcast bnom, root 0"));
   EXPECT_THAT(spoken[0], HasSubstr("rank 3 waits for rank 2"));
   EXPECT_THAT(spoken[0], HasSubstr("not in a stuck call: rank 0"));
+}
+
+// Each becomes stuck when the one before has told everybody already, and was not heard by it.
+TEST(Collectives, OneSpeaksAlsoIfTheyBecomeStuckOneAfterAnother) {
+  constexpr std::chrono::milliseconds kApart{500};  // more than a stuck rank listens
+  std::atomic<int> stuck{0};
+  std::atomic<int> spoken{0};
+  ThreadGroup(4).run([&](Transport& transport) {
+    Options options;
+    options.stuck_after = std::chrono::milliseconds(50);
+    Collectives comm(transport, options);
+    std::vector<double> data(10);
+    if (comm.rank() != 0) {                                     // the root never comes
+      std::this_thread::sleep_for(kApart * (3 - comm.rank()));  // the lowest is the last
+      try {
+        comm.bcast<double>(data, 0, "bnom");
+        ADD_FAILURE() << "came back";
+      } catch (const StuckError& e) {
+        if (e.speaks()) ++spoken;
+      }
+      ++stuck;
+    }
+    while (stuck < 3) std::this_thread::sleep_for(std::chrono::milliseconds(10));  // the words of all stay
+  });
+  EXPECT_EQ(stuck, 3);
+  EXPECT_EQ(spoken, 1);
 }
 
 TEST(Collectives, CountTheBytesTheySend) {

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "comm/engine/call_planner.hpp"
+#include "papfft/reducer.hpp"
+
+namespace papfft::comm {
+
+/// Which call comes next: the one that came after the present call the last time. Keeps copies of the reductions'
+/// operations too, as a call that begins before its caller comes needs one.
+class CallForecast {
+ public:
+  /// A call is under way. @param by_handle  a persistent call; its handle says itself when it can begin
+  void note(const PlannedCall& plan, bool by_handle);
+  /// What came after the call under way the last time. nullptr: nothing is known, or a handle made it.
+  [[nodiscard]] const PlannedCall* next() const;
+
+  /// Keeps a copy of the operation, if it can be kept.
+  void keep(const PlannedCall& plan, const Reducer* given);
+  /// The kept copy of that name, or nullptr.
+  [[nodiscard]] const Reducer* kept(const std::string& name) const;
+  /// Names do not tell types of two unnamed namespaces apart.
+  /// @throws std::invalid_argument  another operation than `given` was kept by this name
+  void require_same(const std::string& name, const Reducer& given) const;
+
+ private:
+  std::map<std::string, std::optional<PlannedCall>> successors_;
+  std::string last_call_;
+  std::map<std::string, std::shared_ptr<const Reducer>> reducers_;  // by name; they outlive their calls
+};
+
+}  // namespace papfft::comm

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "comm/engine/call_engine.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace papfft::comm {
+
+namespace {
+
+struct Verdict {
+  std::int32_t rank = -1;  // the first one that differs from rank 0, or -1
+  std::int32_t unused = 0;
+  std::array<CallSignature, 2> calls{};  // rank 0's and that one's
+};
+
+PendingCall::Role role_of(const CallArguments& arguments, Rank rank) {
+  const OperationTraits& operation = traits(arguments.operation);
+  if (!operation.is_per_rank() || arguments.root != rank) return PendingCall::Role::other;
+  if (operation.before == Holder::root) return PendingCall::Role::source;
+  return operation.after == Holder::root ? PendingCall::Role::sink : PendingCall::Role::other;
+}
+
+}  // namespace
+
+CallEngine::CallEngine(Transport& transport, const Options& options)
+    : transport_(transport),
+      options_(options),
+      planner_(transport_, options_),
+      watchdog_(transport_, options_),
+      credits_(options.credits),
+      pending_(options.credits),
+      crowded_(transport.ranks_on_host() > available_cores()) {}
+
+Execution CallEngine::execution(const PlannedCall& plan, CallSetup setup) {
+  RankSchedule part = planner_.part(plan, std::move(setup.arrival_ns));
+  Layout layout = planner_.layout(plan, part.shape, setup.send, setup.recv);
+  Window window = planner_.window(plan, part.shape);
+  if (setup.most_sends > 0) window.sends = std::min(window.sends, setup.most_sends);
+  return Execution(std::move(part), std::move(layout), transport_, setup.instance, window, setup.reducer,
+                   setup.credits != nullptr ? setup.credits : &credits_);
+}
+
+std::unique_ptr<Execution> CallEngine::new_execution(const PlannedCall& plan, CallSetup setup) {
+  Observer* const observer = setup.observer;
+  std::unique_ptr<Execution> made(new Execution(execution(plan, std::move(setup))));  // it cannot be moved
+  made->observe(observer);
+  return made;
+}
+
+void CallEngine::run(const PlannedCall& plan, std::span<const std::byte> send, std::span<std::byte> recv,
+                     const Reducer* reducer) {
+  Execution running = execution(
+      plan, {.instance = take_instance(CallKind::plain), .send = send, .recv = recv, .reducer = reducer});
+  running.observe(observer_);
+  running.arrive();
+  finish(running, plan);
+}
+
+void CallEngine::run_own(Operation operation, std::span<const std::byte> send, std::span<std::byte> recv,
+                         std::size_t bytes, const char* algorithm, Rank root) {
+  run(planner_.plan({.operation = operation, .bytes = bytes, .root = root, .algorithm = algorithm}), send,
+      recv, nullptr);
+}
+
+void CallEngine::finish(Execution& execution, const PlannedCall& plan) {
+  wait([&] { return execution.step(); }, [&] { return execution.done(); },
+       [&] { return waits() + execution.waits_for() + in_call(plan); });
+  last_.bytes_sent = execution.bytes_sent();
+  last_.bytes_staged = execution.bytes_staged();
+}
+
+void CallEngine::note_call(const PlannedCall& plan) {
+  if (plan.is_stock()) {
+    last_ = {.algorithm = "mpi"};
+  } else {
+    last_.algorithm = plan.choice.algorithm->name;
+    last_.segments = plan.segments;
+  }
+}
+
+void CallEngine::require_agreement(const CallSignature& mine) {
+  std::vector<CallSignature> all(rank() == 0 ? static_cast<std::size_t>(transport_.size()) : 0);
+  run_own(Operation::gather, std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)),
+          sizeof(CallSignature), "lin");
+  Verdict verdict;
+  for (std::size_t r = 1; r < all.size() && verdict.rank < 0; ++r) {
+    if (!(all[r] == all[0])) verdict = {static_cast<std::int32_t>(r), 0, {all[0], all[r]}};
+  }
+  const auto bytes = std::as_writable_bytes(std::span(&verdict, 1));
+  run_own(Operation::bcast, bytes, bytes, sizeof(Verdict), "bnom");
+  if (verdict.rank >= 0) {
+    throw MismatchError("the ranks do not agree: rank 0 calls " + verdict.calls[0].text() + "; rank " +
+                        std::to_string(verdict.rank) + " calls " + verdict.calls[1].text());
+  }
+}
+
+std::shared_ptr<PendingCall> CallEngine::start(const CallArguments& arguments,
+                                               std::shared_ptr<const void> keep) {
+  const std::int64_t arrival_ns = observed_now_ns();
+  const PlannedCall plan = planner_.plan(arguments, false);
+  if (plan.is_stock()) {
+    throw std::invalid_argument(std::string(to_string(arguments.operation)) +
+                                ": algorithm 'mpi' cannot be started without waiting; name one of ours");
+  }
+  const PendingCall::Role role = role_of(arguments, rank());
+  std::uint32_t& number = started_.at(static_cast<std::size_t>(arguments.operation));
+  std::unique_ptr<Execution> made =
+      new_execution(plan, {.instance = instance_of_pending(number, arguments.operation),
+                           .send = arguments.send,
+                           .recv = arguments.recv,
+                           .reducer = arguments.reducer,
+                           .credits = &pending_.credits(),
+                           .most_sends = role == PendingCall::Role::source ? kSendsOfSource : 0,
+                           .observer = observer_});
+  made->arrive();
+  auto call = std::make_shared<PendingCall>(plan.signature.text(), role, std::move(made), std::move(keep));
+  if (observer_ != nullptr) {
+    call->observe(*observer_, {.operation = arguments.operation,
+                               .algorithm = plan.choice.algorithm->name,
+                               .started = true,
+                               .number = number,
+                               .root = arguments.root,
+                               .bytes = arguments.bytes,
+                               .arrival_ns = arrival_ns});
+  }
+  pending_.add(call);
+  ++number;
+  pending_.step();  // the first messages leave now
+  return call;
+}
+
+void CallEngine::wait_for_pending(const std::function<bool()>& done, bool idle_is_fine) {
+  wait([] { return false; }, done, [&] { return waits() + pending_.waits_for(); }, idle_is_fine);
+}
+
+void CallEngine::tell_observer(const PlannedCall& plan, const CallerTimes& times) {
+  if (observer_ == nullptr) return;
+  CallRecord record{.operation = plan.operation(),
+                    .algorithm = last_.algorithm,
+                    .number = observed_++,
+                    .root = plan.signature.root,
+                    .bytes = plan.signature.bytes,
+                    .arrival_ns = times.arrival_ns,
+                    .exit_ns = steady_now_ns(),
+                    .early_ns = times.early_ns};
+  if (times.ahead_ns) record.predicted_ns = times.arrival_ns + *times.ahead_ns;
+  observer_->call_ended(record);
+}
+
+}  // namespace papfft::comm

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "comm/engine/call_planner.hpp"
+#include "comm/engine/credit_window.hpp"
+#include "comm/engine/execution.hpp"
+#include "comm/engine/pending_calls.hpp"
+#include "comm/engine/steady_clock.hpp"
+#include "comm/engine/wait.hpp"
+#include "comm/engine/watchdog.hpp"
+#include "comm/transport/tags.hpp"
+#include "comm/transport/transport.hpp"
+#include "papfft/collectives.hpp"
+#include "papfft/observer.hpp"
+
+namespace papfft::comm {
+
+/// The caller's side of a call, for the observer. Times by steady_clock.
+struct CallerTimes {
+  std::int64_t arrival_ns = 0;
+  std::optional<std::int64_t> ahead_ns = {};  ///< by how much it was expected later than it came
+  std::optional<std::int64_t> early_ns = {};  ///< when the first message began, if before it came
+};
+
+/// What an execution needs beside its plan.
+struct CallSetup {
+  std::uint32_t instance = 0;
+  std::vector<std::int64_t> arrival_ns = {};  ///< that the schedule is planned by, or empty
+  std::span<const std::byte> send = {};       ///< without data: not known yet
+  std::span<std::byte> recv = {};
+  const Reducer* reducer = nullptr;  ///< of a reduction; must outlive the execution
+  CreditWindow* credits = nullptr;   ///< nullptr: those of the calls that are waited for
+  int most_sends = 0;                ///< under way at a time; 0: as the planner says
+  Observer* observer = nullptr;      ///< of messages
+};
+
+/// The calls of one group, from their plans to their ends: makes executions, numbers them, waits for them, moves on beside
+/// them what has been started, and tells the observer. Collectives, Session, Pending and Farm are its clients.
+class CallEngine {
+ public:
+  /// @param transport  must outlive this object
+  CallEngine(Transport& transport, const Options& options);
+  CallEngine(const CallEngine&) = delete;
+  CallEngine& operator=(const CallEngine&) = delete;
+
+  [[nodiscard]] Transport& transport() const { return transport_; }
+  [[nodiscard]] Rank rank() const { return transport_.rank(); }
+  [[nodiscard]] const Options& options() const { return options_; }
+  [[nodiscard]] const CallPlanner& planner() const { return planner_; }
+  [[nodiscard]] CallPlanner& planner() { return planner_; }
+  [[nodiscard]] PendingCalls& pending() { return pending_; }
+  [[nodiscard]] const CallStatistics& last() const { return last_; }
+  void use_link(const LinkModel& link) { options_.link = link; }
+  void observe(Observer* observer) { observer_ = observer; }
+  [[nodiscard]] Observer* observer() const { return observer_; }
+
+  /// For the next call. @return what execution() wants
+  [[nodiscard]] std::uint32_t take_instance(CallKind kind) { return instance_of(calls_++, kind); }
+  /// For the call after that; it will have the number without taking it.
+  [[nodiscard]] std::uint32_t next_instance(CallKind kind) const { return instance_of(calls_, kind); }
+
+  /// A planned call that has not begun: its part of the schedule, layout, window, execution. Not observed.
+  [[nodiscard]] Execution execution(const PlannedCall& plan, CallSetup setup);
+  /// The same on the heap, observed by the setup's observer.
+  [[nodiscard]] std::unique_ptr<Execution> new_execution(const PlannedCall& plan, CallSetup setup);
+
+  /// A planned call of ours from its beginning to its end, arrivals unknown. @throws as finish()
+  void run(const PlannedCall& plan, std::span<const std::byte> send, std::span<std::byte> recv,
+           const Reducer* reducer);
+  /// The same for a call whose messages belong to the layer: on bytes, by a fixed algorithm.
+  void run_own(Operation operation, std::span<const std::byte> send, std::span<std::byte> recv,
+               std::size_t bytes, const char* algorithm, Rank root = 0);
+  /// Steps an execution that has arrived until it is done. @throws StuckError and what step() throws
+  void finish(Execution& execution, const PlannedCall& plan);
+  /// The statistics of last() begin with a call of ours, or are those of one of the MPI library.
+  void note_call(const PlannedCall& plan);
+
+  /// @throws MismatchError on every rank, if the ranks do not make the same call
+  void require_agreement(const CallSignature& mine);
+
+  /// Begins a call that goes on beside its caller. @throws as Collectives::start
+  [[nodiscard]] std::shared_ptr<PendingCall> start(const CallArguments& arguments,
+                                                   std::shared_ptr<const void> keep);
+  /// Until done(); moves on what has been started.
+  /// @param idle_is_fine  never stuck
+  void wait_for_pending(const std::function<bool()>& done, bool idle_is_fine = false);
+
+  /// Calls step(), which says whether anything happened, until done(). Moves pending calls on, too.
+  /// @param what          tells whom this rank waits for
+  /// @param idle_is_fine  never stuck
+  /// @throws StuckError   after a time without progress
+  template <typename Step, typename Done, typename What>
+  void wait(Step step, Done done, What what, bool idle_is_fine = false) {
+    Waiter waiter(options_.wait, options_.longest_nap, crowded_);
+    const PendingCalls::Watch watch(pending_);
+    std::uint64_t before = pending_.progress();
+    while (!done()) {
+      const bool any = step();
+      pending_.step();
+      const std::uint64_t now = pending_.progress();  // also by another thread
+      if (std::exchange(before, now) != now || any) {
+        waiter.progressed();
+        continue;
+      }
+      waiter.pause();
+      if (!idle_is_fine && watchdog_.is_on() && watchdog_.is_too_long(waiter.idle_for())) {
+        watchdog_.report(what());
+      }
+    }
+  }
+
+  /// "rank 2 waits for ", as the text of a rank that is stuck begins.
+  [[nodiscard]] std::string waits() const { return "rank " + std::to_string(rank()) + " waits for "; }
+  /// " in call 17, gather lin, ...": how it ends.
+  [[nodiscard]] std::string in_call(const PlannedCall& plan) const {
+    return " in call " + std::to_string(calls_) + ", " + plan.signature.text();
+  }
+
+  /// Now; without an observer, nobody asks the clock.
+  [[nodiscard]] std::int64_t observed_now_ns() const { return observer_ != nullptr ? steady_now_ns() : 0; }
+  /// A call has just ended.
+  void tell_observer(const PlannedCall& plan, const CallerTimes& times);
+
+ private:
+  Transport& transport_;
+  Options options_;
+  CallPlanner planner_;
+  Watchdog watchdog_;
+  CreditWindow credits_;
+  PendingCalls pending_;
+  bool crowded_;  // more ranks than cores on this host
+  Observer* observer_ = nullptr;
+  CallStatistics last_;
+  std::uint32_t calls_ = 0;
+  std::uint64_t observed_ = 0;                            // calls
+  std::array<std::uint32_t, kOperationCount> started_{};  // calls of each operation
+};
+
+}  // namespace papfft::comm

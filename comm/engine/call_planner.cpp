@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "comm/engine/call_planner.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "comm/schedule/core/transform.hpp"
+
+namespace papfft::comm {
+
+namespace {
+
+/// FNV-1a, never 0.
+std::uint64_t hash(std::span<const std::size_t> values) {
+  std::uint64_t h = 0xcbf29ce484222325U;
+  for (const std::size_t value : values) h = (h ^ value) * 0x100000001b3U;
+  return std::max<std::uint64_t>(h, 1);
+}
+
+bool stock_serves(const CallArguments& a) {
+  return a.bytes <= static_cast<std::size_t>(std::numeric_limits<int>::max()) &&
+         (a.reducer == nullptr || a.reducer->is_stock());
+}
+
+bool is_ordered(const CallArguments& a) { return a.reducer != nullptr && !a.reducer->commutative(); }
+
+/// Where the ranks' blocks begin in the whole vector, and where it ends.
+std::vector<std::size_t> offsets_of(const CallArguments& a, std::size_t ranks) {
+  if (!moves_per_rank(a.operation)) return {0, a.bytes};
+  std::vector<std::size_t> offsets;
+  offsets.reserve(ranks + 1);
+  offsets.push_back(0);
+  for (std::size_t r = 0; r < ranks; ++r) {
+    offsets.push_back(offsets.back() + (a.block_bytes.empty() ? a.bytes : a.block_bytes[r]));
+  }
+  return offsets;
+}
+
+static_assert(std::has_unique_object_representations_v<CallSignature>);
+
+}  // namespace
+
+void require_block_sizes(const CallArguments& a, int ranks) {
+  if (a.block_bytes.empty()) return;
+  const std::string who(to_string(a.operation));
+  if (!traits(a.operation).takes_sizes) {
+    throw std::invalid_argument(who + ": takes blocks of one size only");
+  }
+  if (a.block_bytes.size() != static_cast<std::size_t>(ranks)) {
+    throw std::invalid_argument(who + ": " + std::to_string(a.block_bytes.size()) + " block sizes for " +
+                                std::to_string(ranks) + " ranks");
+  }
+}
+
+std::string CallSignature::text() const {
+  return std::string(to_string(static_cast<Operation>(operation))) + " " + (background != 0 ? "b" : "") +
+         algorithm.data() + (segments != 0 ? "/" + std::to_string(segments) : "") + ", root " +
+         std::to_string(root) + ", " + std::to_string(bytes) + " bytes in elements of " +
+         std::to_string(element_bytes) +
+         (blocks != 0 ? ", block sizes #" + std::to_string(blocks % 1'000'000) : "") +
+         (ordered != 0 ? ", in rank order" : "");
+}
+
+void CallPlanner::require_sense(const CallArguments& a) const {
+  if (a.root < 0 || a.root >= transport_.size()) {
+    throw std::invalid_argument(std::string(to_string(a.operation)) + ": no rank " + std::to_string(a.root) +
+                                " among " + std::to_string(transport_.size()));
+  }
+  require_block_sizes(a, transport_.size());
+}
+
+Choice CallPlanner::choice(const CallArguments& a, std::size_t mean_bytes, bool waits) const {
+  const bool one_host = transport_.ranks_on_host() == transport_.size();
+  Choice choice = choose(a.operation, a.algorithm, transport_.size(), mean_bytes, is_ordered(a), one_host);
+  // Within the MPI library nobody can tell who is stuck.
+  if (has_stock_ && waits && options_.stuck_after.count() == 0 && a.algorithm == "auto" && stock_serves(a) &&
+      prefers_stock(a.operation, mean_bytes)) {
+    return {};
+  }
+  choice.background = choice.background && has_background_;
+  return choice;
+}
+
+PlannedCall CallPlanner::plan(const CallArguments& a, bool waits) const {
+  require_sense(a);
+  const auto ranks = static_cast<std::size_t>(transport_.size());
+  const bool differ = !a.block_bytes.empty();
+  const std::size_t mean_bytes = differ ? a.bytes / ranks : a.bytes;
+  PlannedCall plan{.signature = {.bytes = a.bytes,
+                                 .blocks = differ ? hash(a.block_bytes) : 0,
+                                 .element_bytes = a.element_bytes,
+                                 .operation = static_cast<std::int32_t>(a.operation),
+                                 .root = a.root,
+                                 .ordered = is_ordered(a) ? 1 : 0,
+                                 .automatic = a.algorithm == "auto" ? 1 : 0},
+                   .choice = choice(a, mean_bytes, waits),
+                   .offsets = offsets_of(a, ranks)};
+  const std::string_view name = plan.is_stock() ? "mpi" : plan.choice.algorithm->name;
+  name.copy(plan.signature.algorithm.data(), plan.signature.algorithm.size() - 1);
+  plan.signature.background = plan.choice.background ? 1 : 0;
+  if (!plan.is_stock()) {
+    plan.signature.segments = plan.choice.segments;
+    plan.segments = plan.choice.segments > 0
+                        ? plan.choice.segments
+                        : select_segments(*plan.choice.algorithm, transport_.size(), mean_bytes, options_);
+  }
+  if (plan.choice.background && a.reducer != nullptr) plan.reducer = a.reducer->name();
+  return plan;
+}
+
+std::int64_t CallPlanner::round_ns(const PlannedCall& plan) const {
+  const double segment_bytes = static_cast<double>(plan.signature.bytes) / plan.segments;
+  return std::llround(message_ns(options_.link, plan.operation(), segment_bytes));
+}
+
+std::vector<std::int64_t> CallPlanner::trusted(const PlannedCall& plan, std::vector<std::int64_t> arrival_ns,
+                                               std::int64_t error_ns) const {
+  const bool doubtful =
+      plan.is_automatic() && is_reduction(plan.operation()) && !is_worth_planning(error_ns, round_ns(plan));
+  return doubtful ? std::vector<std::int64_t>{} : std::move(arrival_ns);
+}
+
+RankSchedule CallPlanner::part(const PlannedCall& plan, std::vector<std::int64_t> arrival_ns) const {
+  const Algorithm& chosen = *plan.choice.algorithm;
+  const bool is_blind = plan.is_automatic() && arrival_ns.empty();
+  const Algorithm& algorithm = is_blind ? without_arrivals(chosen) : chosen;
+  RankSchedule mine = make_rank_schedule(algorithm,
+                                         {.operation = algorithm.operation,
+                                          .ranks = transport_.size(),
+                                          .root = plan.signature.root,
+                                          .segments = plan.segments,
+                                          .ordered = plan.signature.ordered != 0,
+                                          .arrival_ns = std::move(arrival_ns),
+                                          .round_ns = round_ns(plan)},
+                                         transport_.rank());
+  // Always, not only if it has begun early: the order of combining, hence rounding, shall not depend on who came when.
+  const bool early = plan.choice.background && is_reduction(algorithm.operation) && !mine.shape.ordered;
+  return early ? combine_own_last(mine) : mine;
+}
+
+Layout CallPlanner::layout(const PlannedCall& plan, const Shape& shape, std::span<const std::byte> send,
+                           std::span<std::byte> recv) const {
+  const bool head = plan.choice.algorithm->segmentation == Segmentation::head_and_rest;
+  return make_layout(shape, transport_.rank(), plan.offsets, plan.signature.element_bytes,
+                     head ? options_.head_bytes : 0, send, recv);
+}
+
+}  // namespace papfft::comm

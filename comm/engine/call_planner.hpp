@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "comm/choose/select.hpp"
+#include "comm/engine/layout.hpp"
+#include "comm/schedule/core/schedule.hpp"
+#include "comm/transport/transport.hpp"
+#include "papfft/collectives.hpp"
+
+namespace papfft::comm {
+
+/// What must be the same on all ranks of a call. Compared and sent as bytes, hence without padding.
+struct CallSignature {
+  std::uint64_t bytes = 0;   ///< of one block, of the vector, or of all blocks together
+  std::uint64_t blocks = 0;  ///< a hash of the blocks' sizes, where they differ
+  std::uint64_t element_bytes = 0;
+  std::int32_t operation = 0;
+  std::int32_t root = 0;
+  std::int32_t ordered = 0;
+  std::int32_t background = 0;
+  std::int32_t automatic = 0;  ///< "auto" chose
+  std::int32_t segments = 0;   ///< that were asked for, or 0
+  std::array<char, 24> algorithm{};
+
+  [[nodiscard]] std::string text() const;
+  friend bool operator==(const CallSignature&, const CallSignature&) = default;
+};
+
+/// What a call comes down to, before there are buffers.
+struct PlannedCall {
+  CallSignature signature;
+  Choice choice;
+  int segments = 1;
+  std::string reducer = {};               ///< its name, where a copy of it can work in the background
+  std::vector<std::size_t> offsets = {};  ///< of the ranks' blocks and of their end, in the whole vector
+
+  [[nodiscard]] Operation operation() const { return static_cast<Operation>(signature.operation); }
+  [[nodiscard]] bool is_stock() const { return choice.algorithm == nullptr; }
+  [[nodiscard]] bool is_automatic() const { return signature.automatic != 0; }
+  /// May begin before its caller comes.
+  [[nodiscard]] bool is_background() const { return signature.background != 0; }
+};
+
+/// Says how calls are to be carried out: which algorithm in how many segments, this rank's part of the schedule, where its
+/// data lie, how many messages are under way. Pure but for the group's facts and its options: no messages, no clock.
+class CallPlanner {
+ public:
+  /// @param transport, options  must outlive this object
+  CallPlanner(const Transport& transport, const Options& options)
+      : transport_(transport), options_(options) {}
+
+  /// From now on "auto" may leave calls to the MPI library.
+  void offer_stock() { has_stock_ = true; }
+  /// From now on calls may begin before their callers come: there is somebody to run them.
+  void offer_background(bool offered) { has_background_ = offered; }
+
+  /// @param waits  the caller waits for the call's end, so that "auto" may leave it to the MPI library
+  /// @throws std::invalid_argument  no such root or algorithm, or block sizes that make no sense
+  [[nodiscard]] PlannedCall plan(const CallArguments& arguments, bool waits = true) const;
+  /// The arrivals that a call shall be planned by: "auto" plans by none that may be too far off.
+  /// @param error_ns  how far off such arrivals were of late
+  [[nodiscard]] std::vector<std::int64_t> trusted(const PlannedCall& plan,
+                                                  std::vector<std::int64_t> arrival_ns,
+                                                  std::int64_t error_ns) const;
+  /// This rank's part of the schedule. @param arrival_ns  expected arrivals, or empty
+  [[nodiscard]] RankSchedule part(const PlannedCall& plan, std::vector<std::int64_t> arrival_ns) const;
+  /// Sizes always, pointers where send and recv have data.
+  [[nodiscard]] Layout layout(const PlannedCall& plan, const Shape& shape, std::span<const std::byte> send,
+                              std::span<std::byte> recv) const;
+  [[nodiscard]] Window window(const PlannedCall& plan, const Shape& shape) const {
+    return select_window(shape, plan.signature.bytes, options_);
+  }
+
+ private:
+  /// How long a segment takes to be sent and combined, by the link model.
+  [[nodiscard]] std::int64_t round_ns(const PlannedCall& plan) const;
+  [[nodiscard]] Choice choice(const CallArguments& arguments, std::size_t mean_bytes, bool waits) const;
+  void require_sense(const CallArguments& arguments) const;
+
+  const Transport& transport_;
+  const Options& options_;
+  bool has_stock_ = false;
+  bool has_background_ = false;
+};
+
+/// @throws std::invalid_argument  sizes of blocks that the operation does not take, or another number of them than ranks
+void require_block_sizes(const CallArguments& arguments, int ranks);
+
+}  // namespace papfft::comm
