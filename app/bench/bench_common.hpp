@@ -8,13 +8,13 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
 
+#include "app/io/nlohmann_bridge.hpp"
 #include "app/report/statistics.hpp"
 #include "app/run/job.hpp"
 #include "app/run/job_options.hpp"

@@ -13,11 +13,11 @@ namespace papfft::app {
 using Action = cli::Command::Action;
 
 /// Each command declares itself, its options and what it does.
-void add_transform(CLI::App& app, Action& action);
-void add_spectrogram(CLI::App& app, Action& action);
-void add_psd(CLI::App& app, Action& action);
-void add_correlate(CLI::App& app, Action& action);
-void add_convolve(CLI::App& app, Action& action);
+void add_transform(cli::Command& app);
+void add_spectrogram(cli::Command& app);
+void add_psd(cli::Command& app);
+void add_correlate(cli::Command& app);
+void add_convolve(cli::Command& app);
 void add_algorithms(CLI::App& app, Action& action);
 void add_schedule(CLI::App& app, Action& action);
 void add_simulate(CLI::App& app, Action& action);

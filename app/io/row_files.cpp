@@ -17,6 +17,16 @@ namespace papfft::app::io {
 namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
+/// So begin the journal's last lines: "from row 17: how".
+constexpr const char* kFromRow = "\nfrom row ";
+
+/// Of the last such line; empty: there is none.
+std::string last_how(const std::string& journal) {
+  const std::size_t line = journal.rfind(kFromRow);
+  if (line == std::string::npos) return "";
+  const std::size_t begin = std::min(journal.find(": ", line), journal.size() - 2) + 2;
+  return journal.substr(begin, journal.find('\n', begin) - begin);
+}
 
 /// The first line in which two texts differ, of each, as it can be quoted.
 std::pair<std::string, std::string> first_difference(const std::string& a, const std::string& b) {
@@ -30,12 +40,7 @@ std::pair<std::string, std::string> first_difference(const std::string& a, const
     std::getline(lines_a, line_a);
     std::getline(lines_b, line_b);
   } while (line_a == line_b && (lines_a || lines_b));
-  const auto bare = [](std::string line) {
-    line.erase(0, std::min(line.find_first_not_of(' '), line.size()));
-    if (line.ends_with(',')) line.pop_back();
-    return line;
-  };
-  return {bare(line_a), bare(line_b)};
+  return {line_a, line_b};
 }
 
 }  // namespace
@@ -50,7 +55,7 @@ bool RowFiles<Sample>::can_grow(const std::vector<std::string>& paths) {
 
 template <typename Sample>
 RowFiles<Sample>::RowFiles(const std::vector<std::string>& paths, std::uint64_t row_length,
-                           std::optional<std::uint64_t> rows, const std::optional<std::string>& journal)
+                           std::optional<std::uint64_t> rows, const std::optional<RowJournal>& journal)
     : row_length_(row_length), promised_(rows) {
   if (!can_grow(paths)) throw OutputError(paths.front(), "only .npy and raw files can grow row by row");
   const auto kind = journal ? AtomicFile::Temporary::kept : AtomicFile::Temporary::nameless_if_possible;
@@ -80,21 +85,28 @@ std::string RowFiles<Sample>::header(std::uint64_t rows) const {
 }
 
 template <typename Sample>
-void RowFiles<Sample>::resume(const std::string& journal) {
+std::string RowFiles<Sample>::read_journal(const RowJournal& journal) {
+  std::ifstream before(journal_path_);
+  if (!before) return "";
+  std::ostringstream stream;
+  stream << before.rdbuf();
+  const std::string text = stream.str();
+  const std::string content = text.substr(0, text.find(kFromRow)) + "\n";
+  if (content == journal.content) return text;
+  const auto [then, now] = first_difference(content, journal.content);
+  throw OutputError(journal_path_,
+                    fmt::format("this batch was begun with other options or input ({} then, {} now); what "
+                                "would work: the same as then, or to remove this file",
+                                then, now));
+}
+
+template <typename Sample>
+void RowFiles<Sample>::resume(const RowJournal& journal) {
   journal_path_ = files_.front().path + ".journal";
   const std::uint64_t row_bytes = row_length_ * sizeof(Sample);
   const auto head_bytes = [&](const File& f) { return f.is_npy ? header(0).size() : std::size_t{0}; };
-  if (std::ifstream before(journal_path_); before) {
-    std::ostringstream text;
-    text << before.rdbuf();
-    if (text.str() != journal) {
-      const auto [then, now] = first_difference(text.str(), journal);
-      throw OutputError(
-          journal_path_,
-          fmt::format("this batch was begun with other options or input ({} then, {} now); what would work: "
-                      "the same as then, or to remove this file",
-                      then, now));
-    }
+  std::string text = read_journal(journal);
+  if (!text.empty()) {
     rows_before_ = promised_.value_or(~std::uint64_t{0});
     for (const File& f : files_) {
       const std::uint64_t size = f.file->size();
@@ -106,10 +118,14 @@ void RowFiles<Sample>::resume(const std::string& journal) {
     f.file->truncate(rows_before_ > 0 ? head_bytes(f) + rows_before_ * row_bytes : 0);
   }
   rows_ = rows_before_;
-  if (rows_before_ > 0) return;
+  if (rows_before_ == 0) text = journal.content;
+  const std::string last = last_how(text);
+  if (last == journal.how) return;
+  if (rows_before_ > 0) made_otherwise_ = last;
   // Only now: a job that is killed in between must not find an older job's rows under this one's journal.
   AtomicFile file(journal_path_);
-  file.write(journal);
+  text.pop_back();  // the end of its last line, with which kFromRow begins
+  file.write(fmt::format("{}{}{}: {}\n", text, kFromRow, rows_before_, journal.how));
   file.commit();
 }
 

@@ -12,6 +12,12 @@
 
 namespace papfft::app::io {
 
+/// What files say that can be resumed.
+struct RowJournal {
+  std::string content;  ///< what the rows depend on: lines of "name: value", each with its end
+  std::string how;  ///< how rows are made from now on, in a few words: it may change when they are resumed
+};
+
 /// .npy and raw files that grow row by row and appear when they are finished, as AtomicFile's do. How many rows there
 /// will be need not be known before. Memory: less than a MiB per file.
 ///
@@ -21,16 +27,18 @@ template <typename Sample>
 class RowFiles {
  public:
   /// @param rows  nothing: not known before the end
-  /// @param journal  what the rows depend on, as text; nothing: cannot be resumed
-  /// @throws OutputError  as AtomicFile; a format that cannot grow; another journal than this is there
+  /// @param journal  nothing: cannot be resumed
+  /// @throws OutputError  as AtomicFile; a format that cannot grow; a journal of other content is there
   RowFiles(const std::vector<std::string>& paths, std::uint64_t row_length, std::optional<std::uint64_t> rows,
-           const std::optional<std::string>& journal);
+           const std::optional<RowJournal>& journal);
 
   /// Whether these files can be written row by row.
   [[nodiscard]] static bool can_grow(const std::vector<std::string>& paths);
 
   /// That were there already; the next row to be written is this one.
   [[nodiscard]] std::uint64_t rows_before() const { return rows_before_; }
+  /// How the last of these were made, if otherwise than `how` says now.
+  [[nodiscard]] const std::optional<std::string>& made_otherwise() const { return made_otherwise_; }
   /// @param rows  so many, one after another in memory
   void write(const Sample* first, std::size_t rows = 1);
   /// So that they can be resumed: what was written is in the files.
@@ -46,7 +54,9 @@ class RowFiles {
     std::vector<std::byte> waiting;
   };
   [[nodiscard]] std::string header(std::uint64_t rows) const;
-  void resume(const std::string& journal);
+  void resume(const RowJournal& journal);
+  /// What an earlier job has left; empty: there is none that counts.
+  [[nodiscard]] std::string read_journal(const RowJournal& journal);
   void flush(File& file);
 
   std::vector<File> files_;
@@ -55,6 +65,7 @@ class RowFiles {
   std::uint64_t rows_before_ = 0;
   std::optional<std::uint64_t> promised_;
   std::string journal_path_;
+  std::optional<std::string> made_otherwise_;
 };
 
 }  // namespace papfft::app::io

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // papfft convolve: signals through a long filter, by overlap-save; each rank takes a stretch of blocks.
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
-#include <chrono>
+#include <optional>
 
 #include "app/cli/command.hpp"
-#include "app/cli/number_checks.hpp"
 #include "app/cli/tell.hpp"
 #include "app/io/wav.hpp"
 #include "app/jobs/sample_job.hpp"
@@ -58,7 +56,7 @@ class ConvolveJob {
     }
     const double compute_s = largest_at_root(job_, compute_s_, options_.job.reduce);
     job_.at_root([&] {
-      finish_report(compute_s);
+      describe(compute_s);
       write();
     });
   }
@@ -106,8 +104,8 @@ class ConvolveJob {
     rate_hz_ = source.info().sample_rate_hz;
     if (rate_hz_ > 0 && of_filter_hz > 0 && rate_hz_ != of_filter_hz) {
       throw UsageError(
-          fmt::format("{} has {} samples per second and {} {}; what would work: one of them resampled to the "
-                      "other's rate",
+          fmt::format("{} has {} samples per second, and {} has {}; what would work: resample one of them "
+                      "to the other's rate",
                       source.name(), rate_hz_, filter.name(), of_filter_hz));
     }
     if (!(rate_hz_ > 0)) rate_hz_ = of_filter_hz;
@@ -182,20 +180,32 @@ class ConvolveJob {
     return Filter(plan_.length, plan_.taps, std::move(spectrum));
   }
 
+  /// How the blocks of overlap-save are shared: each rank does as many, one after another; the last ranks may have fewer.
+  struct Share {
+    std::uint64_t my_blocks = 0;
+    std::uint64_t outputs = 0;  ///< per rank
+    std::uint64_t samples = 0;  ///< per rank, that it needs for them
+  };
+
+  template <typename Sample>
+  [[nodiscard]] Share share_of(const fft::OverlapSave<Sample>& filter) const {
+    const auto p = static_cast<std::uint64_t>(job_.size());
+    const auto rank = static_cast<std::uint64_t>(job_.rank());
+    const std::uint64_t all_blocks = (plan_.outputs + filter.step() - 1) / filter.step();
+    const std::uint64_t blocks = (all_blocks + p - 1) / p;
+    return {.my_blocks = std::min(all_blocks, (rank + 1) * blocks) - std::min(all_blocks, rank * blocks),
+            .outputs = blocks * filter.step(),
+            .samples = filter.samples_spanned(blocks)};
+  }
+
   template <typename Sample>
   void convolve(const std::vector<Sample>& whole, const std::vector<Sample>& taps, std::vector<Sample>& out) {
     fft::OverlapSave<Sample> filter = make_filter<Sample>(taps);
     const auto p = static_cast<std::uint64_t>(job_.size());
-    const std::uint64_t all_blocks = (plan_.outputs + filter.step() - 1) / filter.step();
-    const std::uint64_t share = (all_blocks + p - 1) / p;
-    const auto rank = static_cast<std::uint64_t>(job_.rank());
-    const std::uint64_t my_blocks =
-        std::min(all_blocks, (rank + 1) * share) - std::min(all_blocks, rank * share);
-    const std::uint64_t block = filter.samples_spanned(share);
-
-    std::vector<Sample> blocks(job_.is_root() ? p * block : 0);
-    std::vector<Sample> mine(block);
-    std::vector<Sample> result(share * filter.step());
+    const Share share = share_of(filter);
+    std::vector<Sample> blocks(job_.is_root() ? p * share.samples : 0);
+    std::vector<Sample> mine(share.samples);
+    std::vector<Sample> result(share.outputs);
     std::vector<Sample> results(job_.is_root() ? p * result.size() : 0);
     if (job_.is_root()) out.resize(plan_.rows * plan_.outputs);
 
@@ -205,22 +215,19 @@ class ConvolveJob {
       gather = arrivals.session()->template gather_init<Sample>(result, results, 0, options_.job.gather);
     }
     Progress progress = options_.job.make_progress(job_.is_root(), "convolve");
-    double split_s = 0;
-    double scatter_s = 0;
-    double gather_s = 0;
     for (std::uint64_t row = 0; row < plan_.rows; ++row) {
-      clocked(report_, "split", split_s, [&] {
-        if (job_.is_root()) cut<Sample>(whole, row, share * filter.step(), blocks, block);
+      clocked(report_, "split", split_s_, [&] {
+        if (job_.is_root()) cut<Sample>(whole, row, share.outputs, blocks, share.samples);
       });
-      clocked(report_, "scatter", scatter_s,
+      clocked(report_, "scatter", scatter_s_,
               [&] { arrivals.comm().template scatter<Sample>(blocks, mine, 0, options_.job.scatter); });
       if (gather) gather->start();
       clocked(compute_s_, [&] {
         arrivals.watch().compute_begins();
-        filter.process(mine, my_blocks, result.data(), arrivals.watch().progress());
+        filter.process(mine, share.my_blocks, result.data(), arrivals.watch().progress());
         arrivals.watch().compute_ends();
       });
-      clocked(report_, "gather", gather_s, [&] {
+      clocked(report_, "gather", gather_s_, [&] {
         if (gather) {
           gather->wait();
         } else {
@@ -231,17 +238,9 @@ class ConvolveJob {
       progress.show(row + 1, plan_.rows);
     }
     report_.arrivals = arrivals.finish();
-    report_.phases_s.emplace_back("split", split_s);
-    report_.phases_s.emplace_back("scatter", scatter_s);
-    report_.phases_s.emplace_back("compute", compute_s_);
-    report_.phases_s.emplace_back("gather", gather_s);
-    report_.shared_work_s = split_s;
-    report_.bytes_out += plan_.rows * (p - 1) * block * sizeof(Sample);
+    report_.bytes_out += plan_.rows * (p - 1) * share.samples * sizeof(Sample);
     report_.bytes_back = plan_.rows * (p - 1) * result.size() * sizeof(Sample);
-    if (job_.is_root() && !options_.job.arrivals.delays() &&
-        (options_.job.stats || !options_.job.json.empty())) {
-      measure_alone<Sample>(whole, taps);
-    }
+    if (job_.is_root() && options_.job.compares_with_one_process()) measure_alone<Sample>(whole, taps);
   }
 
   /// Each rank's samples for `outputs` results, among them the M-1 before its first; zeros before and after the row.
@@ -276,21 +275,19 @@ class ConvolveJob {
                                });
   }
 
-  void finish_report(double compute_s) {
-    report_.command = "convolve";
-    report_.ranks = job_.size();
-    report_.threads = omp_get_max_threads();
-    for (auto& [name, seconds] : report_.phases_s) {
-      if (name == "compute") seconds = compute_s;
-    }
-    report_.shared_work_s += compute_s;
+  void describe(double compute_s) {
+    report_.begin("convolve", job_.size());
+    report_.phases_s.emplace_back("split", split_s_);
+    report_.phases_s.emplace_back("scatter", scatter_s_);
+    report_.phases_s.emplace_back("compute", compute_s);
+    report_.phases_s.emplace_back("gather", gather_s_);
+    report_.shared_work_s = split_s_ + compute_s;
     report_.summary = fmt::format(
-        "{} convolution of {} {} vector{} of {} samples with {} taps: transforms of {}, {} precision, {} "
-        "rank{} with "
-        "{} thread{}: bcast {}, scatter {}, gather {}",
-        options_.mode, plan_.rows, plan_.is_complex != 0 ? "complex" : "real", plan_.rows == 1 ? "" : "s",
-        plan_.samples, plan_.taps, plan_.length, options_.io.precision, job_.size(),
-        job_.size() == 1 ? "" : "s", report_.threads, report_.threads == 1 ? "" : "s", options_.job.bcast,
+        "{} convolution of {} of {} samples with {} taps: transforms of {}, {} precision, {}: bcast {}, "
+        "scatter {}, "
+        "gather {}",
+        options_.mode, counted(plan_.rows, plan_.is_complex != 0 ? "complex vector" : "real vector"),
+        plan_.samples, plan_.taps, plan_.length, options_.io.precision, report_.who(), options_.job.bcast,
         options_.job.scatter, options_.job.gather);
     report_.settings = {{"samples", plan_.samples},
                         {"rows", plan_.rows},
@@ -340,7 +337,7 @@ class ConvolveJob {
   void write_sound(const std::string& path, std::span<const T> samples) {
     const double peak = io::write_wav<T>(path, samples, plan_.rows, rate_hz_);
     if (peak > 1) {
-      tell("papfft: note: {} goes up to {:.3g}; full scale is 1, and players cut off what is beyond\n", path,
+      tell("papfft: note: {} goes up to {:.3g}; full scale is 1, and players cut off larger values\n", path,
            peak);
     }
   }
@@ -371,7 +368,10 @@ class ConvolveJob {
   RunReport report_;
   double rate_hz_ = 0;
   bool two_dimensional_ = false;
+  double split_s_ = 0;
+  double scatter_s_ = 0;
   double compute_s_ = 0;
+  double gather_s_ = 0;
   Samples<T> in_;
   Samples<T> taps_;
   Samples<T> out_;
@@ -379,9 +379,9 @@ class ConvolveJob {
 
 }  // namespace
 
-void add_convolve(CLI::App& app, Action& action) {
+void add_convolve(cli::Command& app) {
   const auto options = std::make_shared<ConvolveOptions>();
-  CLI::App* command =
+  cli::Command* command =
       app.add_subcommand("convolve", "a recording through a long filter, such as a room's impulse response");
   options->io.writes_sound = true;
   options->io.declare(*command, ".npy, .raw/.bin, .csv, a sound .wav, or a picture .png/.svg");
@@ -392,11 +392,11 @@ void add_convolve(CLI::App& app, Action& action) {
   command
       ->add_option("--mode", options->mode,
                    "full (all N+M-1 results), same (the middle N) or valid (where both overlap completely)")
-      ->check(CLI::IsMember({"full", "same", "valid"}))
+      ->one_of({"full", "same", "valid"})
       ->capture_default_str();
   command
       ->add_option("--nfft", options->length, "length of the transforms (default: a power of two that suits)")
-      ->check(positive_number());
+      ->positive();
   command->add_flag("--each-channel", options->apart,
                     "each channel of a sound apart, one row per channel (default: their mean)");
   options->job.declare(*command);
@@ -410,16 +410,12 @@ void add_convolve(CLI::App& app, Action& action) {
       "The numbers are those of scipy.signal.fftconvolve; rows of a .npy file are filtered one after "
       "another. A .wav has them as 32-bit floating point, one channel per row: nothing is scaled or cut "
       "off.\n"
-      "SIGUSR1, SIGINT and SIGTERM end the job, and leave no output that is not complete.\n"
-      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 stopped "
-      "by "
-      "SIGUSR1, 130 by SIGINT, 143 by SIGTERM.");
-  command->callback([&action, options] {
-    action = [options] {
-      if (options->filter == "-" && options->io.in == "-")
-        throw UsageError("standard input (-) can be read once: name a file for IN or FILTER");
-      return run_sample_job<ConvolveJob>(*options);
-    };
+      "SIGUSR1, SIGINT and SIGTERM end the job, which then leaves no incomplete output.\n" +
+      std::string(kExitCodes));
+  command->runs([options] {
+    if (options->filter == "-" && options->io.in == "-")
+      throw UsageError("standard input (-) can be read once: name a file for IN or FILTER");
+    return run_sample_job<ConvolveJob>(*options);
   });
 }
 

@@ -33,7 +33,7 @@ class CorrelateJob {
  private:
   void describe() {
     run_.describe("correlate", options_.coherence ? "coherence" : "cross spectrum");
-    nlohmann::ordered_json pairs = nlohmann::ordered_json::array();
+    io::Json pairs = io::Json::array();
     for (const fft::ChannelPair& pair : run_.pairs()) pairs.push_back({pair.first, pair.second});
     run_.report().settings["pairs"] = pairs;
     run_.report().settings["coherence"] = options_.coherence;
@@ -75,9 +75,9 @@ class CorrelateJob {
 
 }  // namespace
 
-void add_correlate(CLI::App& app, Action& action) {
+void add_correlate(cli::Command& app) {
   const auto options = std::make_shared<CorrelateOptions>();
-  CLI::App* command =
+  cli::Command* command =
       app.add_subcommand("correlate", "cross spectra of two recordings, or of all channels of one");
   options->io.declare(*command, ".npy, .raw/.bin, .csv, or a picture .png/.svg");
   command->add_option("B", options->second,
@@ -86,7 +86,7 @@ void add_correlate(CLI::App& app, Action& action) {
   command
       ->add_option("--picture", options->picture,
                    "what pictures show of a cross spectrum: magnitude or phase")
-      ->check(CLI::IsMember({"magnitude", "phase"}))
+      ->one_of({"magnitude", "phase"})
       ->capture_default_str();
   options->declare(*command);
   command->footer(
@@ -98,18 +98,14 @@ void add_correlate(CLI::App& app, Action& action) {
       "The numbers are those of scipy.signal.csd (mean of conj(FFT of the first) * FFT of the second) and\n"
       "scipy.signal.coherence, one row per pair: 0 and 1, 0 and 2, ..., 1 and 2, ... Of two inputs the "
       "shorter is padded\n"
-      "with zeros. The input is read in pieces: it may be longer than memory. Signals as with psd.\n"
-      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 stopped "
-      "by "
-      "SIGUSR1, 130 by SIGINT, 143 by SIGTERM.");
-  command->callback([&action, options] {
-    action = [options] {
-      options->inputs = {options->io.in};
-      if (!options->second.empty()) options->inputs.push_back(options->second);
-      options->apart = options->second.empty();
-      options->check();
-      return run_sample_job<CorrelateJob>(*options);
-    };
+      "with zeros. The input is read in pieces: it may be longer than memory. Signals as with psd.\n" +
+      std::string(kExitCodes));
+  command->runs([options] {
+    options->inputs = {options->io.in};
+    if (!options->second.empty()) options->inputs.push_back(options->second);
+    options->apart = options->second.empty();
+    options->check();
+    return run_sample_job<CorrelateJob>(*options);
   });
 }
 

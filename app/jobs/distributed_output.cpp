@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "app/cli/version.hpp"
 #include "app/io/atomic_file.hpp"
+#include "app/io/json.hpp"
 
 namespace papfft::app {
 
@@ -24,7 +24,7 @@ std::string path_of_index(const std::string& path) {
 }
 
 void write_index(const std::string& path, const DistributedResult& result) {
-  nlohmann::ordered_json json;
+  io::Json json;
   json["papfft"] = kVersion;
   json["rows"] = result.rows;
   json["length"] = result.length;
@@ -34,7 +34,7 @@ void write_index(const std::string& path, const DistributedResult& result) {
   json["layout"] = result.everywhere
                        ? "each file holds everything"
                        : "element k of a row is element k / ranks of the same row in files[k % ranks]";
-  json["files"] = nlohmann::ordered_json::array();
+  json["files"] = io::Json::array();
   for (int r = 0; r < result.ranks; ++r) {
     json["files"].push_back(std::filesystem::path(path_of_rank(path, r)).filename().string());
   }

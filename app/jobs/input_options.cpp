@@ -7,7 +7,7 @@
 
 namespace papfft::app {
 
-void InputOptions::declare(CLI::App& app, const std::string& formats_out) {
+void InputOptions::declare(cli::Command& app, const std::string& formats_out) {
   app.add_option(
          "IN", in,
          "input: .npy, .wav, .flac, .ogg, .aiff, SigMF, raw samples (--format), or - for standard input")
@@ -18,7 +18,7 @@ void InputOptions::declare(CLI::App& app, const std::string& formats_out) {
   app.add_option("--channel", channel, "which channel of a sound to read, from 0 (default: the mean of all)");
   app.add_option("--precision", precision, "float or double")
       ->envname("PAPFFT_PRECISION")
-      ->check(CLI::IsMember({"float", "double"}))
+      ->one_of({"float", "double"})
       ->capture_default_str();
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/cli/command_line.hpp"
 #include "app/io/source.hpp"
 
 namespace papfft::app {
@@ -19,7 +19,7 @@ struct InputOptions {
   std::optional<unsigned> channel;
   bool writes_sound = false;  ///< .wav is among the outputs' formats
 
-  void declare(CLI::App& app, const std::string& formats_out);
+  void declare(cli::Command& app, const std::string& formats_out);
   /// For messages.
   [[nodiscard]] std::string name() const { return in == "-" ? "standard input" : in; }
   /// @throws UsageError  a --format that is not known, a --channel of what has none; io::DataError

@@ -45,19 +45,19 @@ class PsdJob {
 
 }  // namespace
 
-void add_psd(CLI::App& app, Action& action) {
+void add_psd(cli::Command& app) {
   const auto options = std::make_shared<WelchOptions>();
-  CLI::App* command =
+  cli::Command* command =
       app.add_subcommand("psd", "power spectrum of a recording, averaged over frames (Welch)");
   options->io.declare(*command, ".npy, .raw/.bin, .csv, or a picture .png/.svg");
   command->add_flag("--each-channel", options->apart, "each channel of a sound apart (default: their mean)");
   options->declare(*command);
   command
-      ->add_option("--average", options->average,
-                   "of the frames' powers: mean, or median, which a few loud frames do not change (the root "
-                   "then holds "
-                   "8 bytes per frame, bin and channel)")
-      ->check(CLI::IsMember({"mean", "median"}))
+      ->add_option(
+          "--average", options->average,
+          "how to average the frames' powers: mean, or median, which a few loud frames do not change "
+          "(rank 0 then holds 8 bytes per frame, bin and channel)")
+      ->one_of({"mean", "median"})
       ->capture_default_str();
   command->footer(
       "Examples:\n"
@@ -70,22 +70,21 @@ void add_psd(CLI::App& app, Action& action) {
       "number of\n"
       "ranks they are the same to the last bit whatever the threads, the delays and the reduction's "
       "algorithm.\n"
-      "The input is read in pieces: it may be longer than memory, unless --average is median. --delay makes "
+      "papfft reads the input in pieces: it may be longer than memory, unless --average is median. --delay "
+      "makes "
       "ranks late with each piece.\n"
-      "SIGUSR1, SIGINT and SIGTERM, to any rank, end the input if it is a pipe: the output is the average\n"
-      "of the frames that came. Before the first frame, and where the input is a file, there is no output.\n"
-      "mpirun kills its ranks 1 s after SIGINT and SIGTERM (10 s: --mca odls_base_sigkill_timeout 10);\n"
-      "SIGUSR1 it only passes on. A pipe that cannot be read to its end leaves the average of what came\n"
-      "before, with exit code 65.\n"
-      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 stopped "
-      "by "
-      "SIGUSR1, 130 by SIGINT, 143 by SIGTERM.");
-  command->callback([&action, options] {
-    action = [options] {
-      options->inputs = {options->io.in};
-      options->check();
-      return run_sample_job<PsdJob>(*options);
-    };
+      "SIGUSR1, SIGINT or SIGTERM, sent to any rank, ends the input if it is a pipe: the output is the "
+      "average\n"
+      "of the frames that came. Before the first frame, or if the input is a file, there is no output.\n" +
+      std::string(kMpirunAndSignals) +
+      "If a pipe cannot be read to its end, the output is the average of what came before, and the exit "
+      "code\n"
+      "is 65.\n" +
+      kExitCodes);
+  command->runs([options] {
+    options->inputs = {options->io.in};
+    options->check();
+    return run_sample_job<PsdJob>(*options);
   });
 }
 

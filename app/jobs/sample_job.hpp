@@ -13,6 +13,7 @@
 #include "app/cli/tell.hpp"
 #include "app/io/atomic_file.hpp"
 #include "app/io/writer.hpp"
+#include "app/jobs/help_text.hpp"
 #include "app/jobs/input_options.hpp"
 #include "app/report/plot.hpp"
 #include "app/run/job.hpp"
@@ -68,21 +69,26 @@ inline void say_non_finite(std::uint64_t count, const std::string& name) {
 }
 
 /// Reads everything, timed as "read"; says on stderr how many samples are not finite.
+template <typename Sample>
+[[nodiscard]] std::vector<Sample> read_samples(io::Source& source, RunReport& report) {
+  std::vector<Sample> samples;
+  timed(report, "read", [&] {
+    samples = io::read_all<Sample>(source);
+    report.non_finite = io::count_non_finite<Sample>(samples);
+  });
+  say_non_finite(report.non_finite, source.name());
+  return samples;
+}
+
+/// The same into one of the two kinds.
 template <typename T>
 [[nodiscard]] Samples<T> read_samples(io::Source& source, bool as_complex, RunReport& report) {
   Samples<T> samples;
-  const auto read = [&]<typename Sample>(std::vector<Sample>& to) {
-    to = io::read_all<Sample>(source);
-    report.non_finite = io::count_non_finite<Sample>(to);
-  };
-  timed(report, "read", [&] {
-    if (as_complex) {
-      read(samples.complex);
-    } else {
-      read(samples.real);
-    }
-  });
-  say_non_finite(report.non_finite, source.name());
+  if (as_complex) {
+    samples.complex = read_samples<std::complex<T>>(source, report);
+  } else {
+    samples.real = read_samples<T>(source, report);
+  }
   return samples;
 }
 

@@ -3,21 +3,20 @@
 #include "fft/spectral/spectrogram.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <deque>
 #include <exception>
 #include <memory>
 #include <optional>
 
 #include "app/cli/command.hpp"
-#include "app/cli/number_checks.hpp"
 #include "app/cli/tell.hpp"
 #include "app/io/row_files.hpp"
-#include "app/jobs/row_reader.hpp"
+#include "app/jobs/early_end.hpp"
+#include "app/jobs/frame_options.hpp"
+#include "app/jobs/frame_tasks.hpp"
 #include "app/jobs/sample_job.hpp"
 #include "app/run/arrivals.hpp"
 #include "app/run/stop_request.hpp"
@@ -27,18 +26,12 @@ namespace papfft::app {
 
 namespace {
 
-struct SpectrogramOptions {
+struct SpectrogramOptions : FrameOptions {
   JobOptions job;
   InputOptions io;
-  std::size_t nperseg = 256;
-  std::optional<std::size_t> noverlap;
-  std::string window = "tukey";
-  double alpha = 0.25;
-  std::string scaling = "density";
-  std::string detrend = "constant";
   std::string mode = "psd";
-  double rate_hz = 0;  ///< 0: the file's, or 1
-  bool log_frequency = false;
+
+  SpectrogramOptions() { window = "tukey"; }
 };
 
 struct Plan {
@@ -48,8 +41,6 @@ struct Plan {
   std::int32_t is_complex = 0;
   std::int32_t is_endless = 0;  ///< a pipe, whose frames are dealt out and written as they come
 };
-
-constexpr std::size_t kTaskBytes = std::size_t{1} << 18;
 
 template <typename T>
 class SpectrogramJob {
@@ -62,7 +53,7 @@ class SpectrogramJob {
                  .tukey_alpha = options.alpha,
                  .nperseg = options.nperseg,
                  .noverlap = options.noverlap.value_or(options.nperseg / 8),
-                 .scaling = options.scaling == "density" ? fft::Scaling::density : fft::Scaling::spectrum,
+                 .scaling = options.parsed_scaling(),
                  .detrend = fft::parse_detrend(options.detrend),
                  .mode = options.mode == "psd" ? fft::SpectrogramMode::psd : fft::SpectrogramMode::magnitude};
   }
@@ -76,18 +67,17 @@ class SpectrogramJob {
     if (plan_.is_endless != 0) {
       plan_.is_complex != 0 ? deal_out<Complex>() : deal_out<T>();
     } else if (plan_.is_complex != 0) {
-      compute<Complex>(in_.complex);
+      share<Complex>(in_.complex);
     } else {
-      compute<T>(in_.real);
+      share<T>(in_.real);
     }
     const double compute_s = largest_at_root(job_, compute_s_, options_.job.reduce);
     job_.at_root([&] {
       if (plan_.frames == 0) return;  // stopped before the first was done
-      finish_report(compute_s);
+      describe(compute_s);
       write();
-      if (read_failure_) std::rethrow_exception(read_failure_);
     });
-    if (const int code = job_.from_root(stopped_); code != kOk) throw Quit{code};
+    early_.rethrow(job_);
   }
 
  private:
@@ -116,40 +106,27 @@ class SpectrogramJob {
     plan_.samples = info.is_complex ? in_.complex.size() : in_.real.size();
     plan_.frames = framing().frames();
     if (plan_.frames == 0) {
-      throw UsageError(fmt::format("{}: {} samples are shorter than a frame; what would work: --nperseg {}",
-                                   source->name(), plan_.samples, plan_.samples));
-    }
-    if (plan_.frames < static_cast<std::uint64_t>(job_.size())) {
       throw UsageError(
-          fmt::format("{}: {} frames for {} ranks; what would work: {} ranks, or a smaller --nperseg",
-                      source->name(), plan_.frames, job_.size(), plan_.frames));
+          fmt::format("{}: {}; what would work: --nperseg {}", source->name(), too_short(), plan_.samples));
     }
   }
 
-  /// Every rank gets as many frames (the last ones' may lie beyond the end), as samples with the overlap.
+  [[nodiscard]] std::string too_short() const {
+    return fmt::format("{} {} shorter than a frame", counted(plan_.samples, "sample"),
+                       plan_.samples == 1 ? "is" : "are");
+  }
+
+  /// Every rank gets as many frames, as samples with the overlap. The last ranks' frames may lie beyond the end: the fewer
+  /// frames there are, the fewer ranks have any.
   template <typename Sample>
-  void compute(const std::vector<Sample>& whole) {
+  void share(const std::vector<Sample>& whole) {
     const auto p = static_cast<std::uint64_t>(job_.size());
     const std::uint64_t share = (plan_.frames + p - 1) / p;
     const std::uint64_t block = framing().samples_spanned(0, share);
-    const auto frames_of = [&](std::uint64_t rank) {
-      return std::min(plan_.frames, (rank + 1) * share) - std::min(plan_.frames, rank * share);
-    };
     fft::Spectrogram<T> spectrogram(settings_, fft::Rigor::tuned);
     bins_ = plan_.is_complex != 0 ? spectrogram.complex_bins() : spectrogram.real_bins();
-
     std::vector<Sample> blocks;
-    if (job_.is_root()) {
-      timed(report_, "split", [&] {
-        blocks.resize(p * block);
-        for (std::uint64_t r = 0; r < p; ++r) {
-          const std::uint64_t first =
-              std::min<std::uint64_t>(whole.size(), framing().first_sample(r * share));
-          const std::uint64_t count = std::min<std::uint64_t>(block, whole.size() - first);
-          std::copy_n(whole.data() + first, count, blocks.data() + r * block);
-        }
-      });
-    }
+    if (job_.is_root()) timed(report_, "split", [&] { blocks = cut(whole, share, block); });
     ArrivalAware arrivals(job_, options_.job, 1);
     std::vector<Sample> mine(block);
     timed(report_, "scatter",
@@ -161,16 +138,7 @@ class SpectrogramJob {
       gather = arrivals.session()->gather_init<T>(result, values_, 0, options_.job.gather);
       gather->start();
     }
-    const std::uint64_t my_frames = frames_of(static_cast<std::uint64_t>(job_.rank()));
-    Progress progress = options_.job.make_progress(job_.is_root(), "spectrogram");
-    const auto start = std::chrono::steady_clock::now();
-    arrivals.watch().compute_begins();
-    spectrogram.process(std::span<const Sample>(mine), my_frames, result.data(), arrivals.watch().progress());
-    arrivals.watch().compute_ends();
-    compute_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    report_.phases_s.emplace_back("compute", compute_s_);
-    compute_phase_ = report_.phases_s.size() - 1;
-    progress.show(my_frames, my_frames);
+    compute(spectrogram, std::span<const Sample>(mine), my_frames(share), result.data(), arrivals.watch());
     timed(report_, "gather", [&] {
       if (gather) {
         gather->wait();
@@ -183,11 +151,50 @@ class SpectrogramJob {
     values_.resize(plan_.frames * bins_);
     report_.bytes_out = (p - 1) * block * sizeof(Sample);
     report_.bytes_back = (p - 1) * share * bins_ * sizeof(T);
-    if (!options_.job.arrivals.delays() && (options_.job.stats || !options_.job.json.empty())) {
+    if (options_.job.compares_with_one_process()) {
       std::vector<T> again(values_.size());
       report_.single_process_s = least_seconds(
           [&] { spectrogram.process(std::span<const Sample>(whole), plan_.frames, again.data()); });
     }
+  }
+
+  /// Of this rank.
+  [[nodiscard]] std::uint64_t my_frames(std::uint64_t share) const {
+    const auto rank = static_cast<std::uint64_t>(job_.rank());
+    return std::min(plan_.frames, (rank + 1) * share) - std::min(plan_.frames, rank * share);
+  }
+
+  /// A block of samples for each rank.
+  template <typename Sample>
+  [[nodiscard]] std::vector<Sample> cut(const std::vector<Sample>& whole, std::uint64_t share,
+                                        std::uint64_t block) const {
+    const auto p = static_cast<std::uint64_t>(job_.size());
+    std::vector<Sample> blocks(p * block);
+    for (std::uint64_t r = 0; r < p; ++r) {
+      const std::uint64_t first = std::min<std::uint64_t>(whole.size(), framing().first_sample(r * share));
+      const std::uint64_t count = std::min<std::uint64_t>(block, whole.size() - first);
+      std::copy_n(whole.data() + first, count, blocks.data() + r * block);
+    }
+    return blocks;
+  }
+
+  /// This rank's frames.
+  template <typename Sample>
+  void compute(fft::Spectrogram<T>& spectrogram, std::span<const Sample> samples, std::uint64_t frames,
+               T* result, ComputeWatch& watch) {
+    Progress progress = options_.job.make_progress(job_.is_root(), "spectrogram");
+    clocked(compute_s_, [&] {
+      watch.compute_begins();
+      spectrogram.process(samples, frames, result, watch.progress());
+      watch.compute_ends();
+    });
+    note_compute();
+    progress.show(frames, frames);
+  }
+
+  void note_compute() {
+    report_.phases_s.emplace_back("compute", compute_s_);
+    compute_phase_ = report_.phases_s.size() - 1;
   }
 
   /// In bounded memory: some frames at a time, to whoever is free, and written in order.
@@ -195,124 +202,83 @@ class SpectrogramJob {
   void deal_out() {
     fft::Spectrogram<T> spectrogram(settings_, fft::Rigor::tuned);
     bins_ = plan_.is_complex != 0 ? spectrogram.complex_bins() : spectrogram.real_bins();
-    const std::size_t hop = settings_.nperseg - settings_.noverlap;
-    const std::size_t share =
-        std::max<std::size_t>(1, kTaskBytes / (hop * sizeof(Sample)));  // frames of a task
-    const std::size_t span = (share - 1) * hop + settings_.nperseg;
-
-    StopRequest& stop = *job_.stop();
+    const TaskShape shape = TaskShape::of(settings_.nperseg, settings_.noverlap, sizeof(Sample));
     // The input then ends where it is, so that of slow ones, too, all frames that have come are done.
-    orderly_.emplace(stop, [source = source_] {
+    orderly_.emplace(*job_.stop(), [source = source_] {
       if (source) source->give_up();
     });
-    std::optional<RowReader<Sample>> reader;
+    std::optional<FrameTasks<Sample>> tasks;
     std::optional<io::RowFiles<T>> files;
     if (job_.is_root()) files.emplace(options_.io.out, bins_, std::nullopt, std::nullopt);
-    if (job_.is_root()) reader.emplace(source_, share * hop, 0);
-    std::vector<Sample> waiting;     // samples of frames that are not complete
-    std::deque<std::size_t> counts;  // frames of the tasks under way
-    bool ended = false;
-    bool stopped = false;
-    using Feed = comm::Farm::Feed;
-    const auto fill = [&](std::span<std::byte> task) {
-      while (waiting.size() < span && !ended) {
-        typename RowReader<Sample>::Next next;
-        try {
-          next = reader->next();
-        } catch (const io::DataError&) {
-          read_failure_ = std::current_exception();
-        }
-        if (next.state == RowReader<Sample>::State::later) return Feed::later;
-        ended = next.state == RowReader<Sample>::State::end;
-        stopped = ended && source_->given_up();
-        const std::span<const Sample> more = ended ? reader->left_over() : std::span(next.row, share * hop);
-        waiting.insert(waiting.end(), more.begin(), more.end());
-        plan_.samples += more.size();
-      }
-      const std::size_t frames =
-          std::min(share, fft::Framing{waiting.size(), settings_.nperseg, settings_.noverlap}.frames());
-      if (frames == 0) return Feed::end;
-      std::fill(task.begin(), task.end(), std::byte{0});
-      const std::size_t used = std::min(span, waiting.size());
-      std::copy_n(waiting.begin(), used, reinterpret_cast<Sample*>(task.data()));
-      waiting.erase(waiting.begin(),
-                    waiting.begin() + static_cast<std::ptrdiff_t>(std::min(frames * hop, waiting.size())));
-      counts.push_back(frames);
-      return Feed::task;
-    };
+    if (job_.is_root()) tasks.emplace(source_, shape);
     ArrivalAware arrivals(job_, options_.job, 0);
     fft::Pauses idle(&arrivals.watch());
-    comm::Farm farm(job_.comm(), span * sizeof(Sample), share * bins_ * sizeof(T));
+    comm::Farm farm(job_.comm(), shape.samples() * sizeof(Sample), shape.frames * bins_ * sizeof(T));
+    using Clock = std::chrono::steady_clock;
     (void)farm.run(
         [&](std::span<std::byte> room) {
-          const auto begin = std::chrono::steady_clock::now();
-          const Feed feed = fill(room);
-          if (feed == Feed::task) idle.interrupted("read", begin);
+          const auto begin = Clock::now();
+          const comm::Farm::Feed feed = tasks->fill(room);
+          if (feed == comm::Farm::Feed::task) idle.interrupted("read", begin);
           return comm::Farm::Task{feed, room};
         },
         [&](std::span<const std::byte> task, std::span<std::byte> result, const comm::Farm::MoveOn&) {
-          const auto start = std::chrono::steady_clock::now();
-          idle.end();
-          arrivals.watch().compute_begins();
-          spectrogram.process(std::span(reinterpret_cast<const Sample*>(task.data()), span), share,
-                              reinterpret_cast<T*>(result.data()));
-          arrivals.watch().compute_ends();
-          idle.begin();
-          compute_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+          clocked(compute_s_, [&] {
+            idle.end();
+            arrivals.watch().compute_begins();
+            spectrogram.process(std::span(reinterpret_cast<const Sample*>(task.data()), shape.samples()),
+                                shape.frames, reinterpret_cast<T*>(result.data()));
+            arrivals.watch().compute_ends();
+            idle.begin();
+          });
         },
         [&](std::span<const std::byte> result) {
-          const auto begin = std::chrono::steady_clock::now();
-          for (std::size_t f = 0; f < counts.front(); ++f) {
-            files->write(reinterpret_cast<const T*>(result.data()) + f * bins_);
-          }
-          plan_.frames += counts.front();
-          counts.pop_front();
+          const auto begin = Clock::now();
+          files->write(reinterpret_cast<const T*>(result.data()), tasks->done());
           idle.interrupted("write", begin);
         });
     idle.end();
-    report_.phases_s.emplace_back("compute", compute_s_);
-    compute_phase_ = report_.phases_s.size() - 1;
+    note_compute();
     job_.at_root([&] {
-      report_.non_finite = reader->non_finite();
-      say_non_finite(report_.non_finite, options_.io.name());
-      if (stopped) {
-        stopped_ = stop.exit_code();
-        tell("papfft: stopped by {} {}\n", stop.name(),
-             plan_.frames == 0 ? "before the first frame was done; there is no output"
-                               : fmt::format("after {} frames; the output holds these", plan_.frames));
-        if (plan_.frames == 0) return;
-      } else if (plan_.frames == 0) {
-        if (read_failure_) std::rethrow_exception(read_failure_);
-        throw io::DataError(options_.io.name(),
-                            fmt::format("{} samples are shorter than a frame; what would work: --nperseg {}",
-                                        plan_.samples, plan_.samples));
-      }
-      if (read_failure_) {
-        fmt::print(
-            stderr,
-            "papfft: note: the input could not be read to its end; the output holds the {} frames before\n",
-            plan_.frames);
-      }
-      timed(report_, "write", [&] { files->finish(); });
+      end_input(*tasks);
+      if (plan_.frames > 0) timed(report_, "write", [&] { files->finish(); });
     });
   }
 
-  void finish_report(double compute_s) {
-    report_.command = "spectrogram";
-    report_.ranks = job_.size();
-    report_.threads = omp_get_max_threads();
+  /// At the root, when no more frames will be done.
+  template <typename Sample>
+  void end_input(const FrameTasks<Sample>& tasks) {
+    plan_.samples = tasks.samples_read();
+    plan_.frames = tasks.frames_done();
+    report_.non_finite = tasks.non_finite();
+    say_non_finite(report_.non_finite, options_.io.name());
+    const EarlyEnd::Done so_far{.count = plan_.frames, .noun = "frame"};
+    early_.failed(tasks.failure());
+    if (tasks.is_stopped()) {
+      early_.say_stopped(*job_.stop(), so_far);
+    } else if (early_.has_failed()) {
+      early_.say_failed(so_far);
+    }
+    if (plan_.frames > 0 || early_.is_stopped()) return;
+    if (early_.has_failed()) std::rethrow_exception(early_.failure());
+    throw io::DataError(options_.io.name(),
+                        fmt::format("{}; what would work: --nperseg {}", too_short(), plan_.samples));
+  }
+
+  void describe(double compute_s) {
+    report_.begin("spectrogram", job_.size());
     report_.phases_s[compute_phase_].second = compute_s;
     report_.shared_work_s = compute_s;
     for (const auto& [name, seconds] : report_.phases_s) {
       if (name == "split") report_.shared_work_s += seconds;
     }
     report_.summary = fmt::format(
-        "spectrogram of {} {} samples: {} frames of {} ({} overlapping), {} bins, {} precision, {} rank{} "
-        "with {} "
-        "thread{}: scatter {}, gather {}",
+        "spectrogram of {} {} samples: {} frames of {} ({} overlapping), {} bins, {} precision, {}: scatter "
+        "{}, gather "
+        "{}",
         plan_.samples, plan_.is_complex != 0 ? "complex" : "real", plan_.frames, settings_.nperseg,
-        settings_.noverlap, bins_, options_.io.precision, job_.size(), job_.size() == 1 ? "" : "s",
-        report_.threads, report_.threads == 1 ? "" : "s", options_.job.scatter, options_.job.gather);
+        settings_.noverlap, bins_, options_.io.precision, report_.who(), options_.job.scatter,
+        options_.job.gather);
     report_.settings = {{"samples", plan_.samples},
                         {"frames", plan_.frames},
                         {"bins", bins_},
@@ -397,54 +363,21 @@ class SpectrogramJob {
   Samples<T> in_;
   std::vector<T> values_;
   std::shared_ptr<io::Source> source_;  // endless
-  int stopped_ = kOk;                   // the exit code, if a signal has ended the job
+  EarlyEnd early_;
   std::optional<StopRequest::Orderly> orderly_;
-  std::exception_ptr read_failure_;  // what came before counts
 };
-
-int run_spectrogram(const SpectrogramOptions& options) {
-  if (options.noverlap && *options.noverlap >= options.nperseg) {
-    throw UsageError(
-        fmt::format("--noverlap {} must be below --nperseg {}", *options.noverlap, options.nperseg));
-  }
-  (void)fft::parse_window(options.window);
-  return run_sample_job<SpectrogramJob>(options);
-}
 
 }  // namespace
 
-void add_spectrogram(CLI::App& app, Action& action) {
+void add_spectrogram(cli::Command& app) {
   const auto options = std::make_shared<SpectrogramOptions>();
-  CLI::App* command =
+  cli::Command* command =
       app.add_subcommand("spectrogram", "short-time spectra of a recording, as numbers or as a picture");
   options->io.declare(*command, "a picture .png/.svg, or .npy (frames x bins), .raw/.bin, .csv");
-  command->add_option("--nperseg", options->nperseg, "samples per frame")
-      ->check(positive_number())
-      ->capture_default_str();
-  command
-      ->add_option("--noverlap", options->noverlap,
-                   "samples that neighbouring frames share (default: nperseg/8)")
-      ->check(count_from_0());
-  command->add_option("--window", options->window, "boxcar, hann, hamming, blackman or tukey")
-      ->capture_default_str();
-  command->add_option("--alpha", options->alpha, "tapered share of the tukey window")
-      ->check(finite_number())
-      ->capture_default_str();
-  command->add_option("--scaling", options->scaling, "density (per Hz) or spectrum")
-      ->check(CLI::IsMember({"density", "spectrum"}))
-      ->capture_default_str();
-  command
-      ->add_option("--detrend", options->detrend,
-                   "subtract each frame's mean (constant), its line (linear) or nothing (none)")
-      ->check(CLI::IsMember({"constant", "linear", "none"}))
-      ->capture_default_str();
+  options->declare(*command, "nperseg/8");
   command->add_option("--mode", options->mode, "psd or magnitude")
-      ->check(CLI::IsMember({"psd", "magnitude"}))
+      ->one_of({"psd", "magnitude"})
       ->capture_default_str();
-  command->add_option("--rate", options->rate_hz, "sample rate in Hz, where the file does not tell")
-      ->check(positive_number());
-  command->add_flag("--log-frequency", options->log_frequency,
-                    "logarithmic frequency axis in pictures of real samples");
   options->job.declare(*command);
   command->footer(
       "Examples:\n"
@@ -453,17 +386,18 @@ void add_spectrogram(CLI::App& app, Action& action) {
       "bell.png\n"
       "  papfft spectrogram iq.sigmf-meta --nperseg 512 -o iq.svg\n"
       "  cat iq.cf32 | mpirun -n 4 papfft spectrogram - --format cf32_le --nperseg 1024 -o iq.npy\n"
-      "Samples from a pipe may be endless: frames are written to .npy and raw files as they come, in "
-      "bounded\n"
-      "memory. SIGUSR1, SIGINT and SIGTERM, to any rank, then end the input: the frames that have come are\n"
-      "written. Before the first frame, and where the input is a file, there is no output. mpirun kills its\n"
-      "ranks 1 s after SIGINT and SIGTERM (10 s: --mca odls_base_sigkill_timeout 10); SIGUSR1 it only "
-      "passes\n"
-      "on. An input that cannot be read to its end leaves what came before, too, with exit code 65.\n"
-      "The numbers are those of scipy.signal.spectrogram (transposed: one row per frame).\n"
-      "Exit codes: 0 ok, 64 usage, 65 bad data, 70 internal, 73 cannot write, 74 communication, 75 "
-      "stopped by SIGUSR1, 130 by SIGINT, 143 by SIGTERM.");
-  command->callback([&action, options] { action = [options] { return run_spectrogram(*options); }; });
+      "Samples from a pipe may be endless: frames go to .npy and raw files as they come, in bounded memory.\n"
+      "SIGUSR1, SIGINT or SIGTERM, sent to any rank, then ends the input: the job writes the frames that "
+      "have\n"
+      "come. Before the first frame, or if the input is a file, there is no output.\n" +
+      std::string(kMpirunAndSignals) +
+      "If a pipe cannot be read to its end, the output holds the frames before, and the exit code is 65.\n"
+      "The numbers are those of scipy.signal.spectrogram (transposed: one row per frame).\n" +
+      kExitCodes);
+  command->runs([options] {
+    options->check();
+    return run_sample_job<SpectrogramJob>(*options);
+  });
 }
 
 }  // namespace papfft::app

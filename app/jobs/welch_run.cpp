@@ -2,13 +2,11 @@
 #include "app/jobs/welch_run.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <chrono>
 #include <functional>
 
-#include "app/cli/number_checks.hpp"
 #include "app/cli/tell.hpp"
 #include "fft/spectral/order_free_sum.hpp"
 
@@ -28,48 +26,29 @@ std::vector<fft::ChannelPair> all_pairs(std::size_t channels) {
 
 }  // namespace
 
-void WelchOptions::declare(CLI::App& app) {
-  app.add_option("--nperseg", nperseg, "samples per frame")->check(positive_number())->capture_default_str();
-  app.add_option("--overlap,--noverlap", noverlap,
-                 "samples that neighbouring frames share (default: nperseg/2)")
-      ->check(count_from_0());
+void WelchOptions::declare(cli::Command& app) {
+  FrameOptions::declare(app, "nperseg/2");
   app.add_option("--nfft", nfft, "pad each frame with zeros to so many samples (default: nperseg)")
-      ->check(positive_number());
-  app.add_option("--window", window, "boxcar, hann, hamming, blackman or tukey")->capture_default_str();
-  app.add_option("--alpha", alpha, "tapered share of the tukey window")
-      ->check(finite_number())
-      ->capture_default_str();
-  app.add_option("--scaling", scaling, "density (per Hz) or spectrum")
-      ->check(CLI::IsMember({"density", "spectrum"}))
-      ->capture_default_str();
-  app.add_option("--detrend", detrend,
-                 "subtract each frame's mean (constant), its line (linear) or nothing (none)")
-      ->check(CLI::IsMember({"constant", "linear", "none"}))
-      ->capture_default_str();
-  app.add_option("--rate", rate_hz, "sample rate in Hz, where the file does not tell")
-      ->check(positive_number());
+      ->positive();
   app.add_flag("--two-sided", two_sided,
                "all nfft bins of real samples, instead of those up to half the rate");
-  app.add_option(
-         "--read", read,
-         "who reads the input: root (and scatters it), or parallel: every rank its own part of a file that "
-         "all see")
+  app.add_option("--read", read,
+                 "who reads the input: root (which scatters it), or parallel (each rank reads its part of a "
+                 "file that "
+                 "all ranks see)")
       ->envname("PAPFFT_READ")
-      ->check(CLI::IsMember({"root", "parallel"}))
+      ->one_of({"root", "parallel"})
       ->capture_default_str();
   app.add_option("--frames-at-once", frames_at_once,
                  "frames that a rank holds at a time (default: as many as make 2^18 samples)")
-      ->check(positive_number());
-  app.add_flag("--log-frequency", log_frequency, "logarithmic frequency axis in pictures of real samples");
+      ->positive();
   job.declare(app);
 }
 
 void WelchOptions::check() const {
-  if (noverlap && *noverlap >= nperseg)
-    throw UsageError(fmt::format("--overlap {} must be below --nperseg {}", *noverlap, nperseg));
+  FrameOptions::check();
   if (nfft && *nfft < nperseg)
     throw UsageError(fmt::format("--nfft {} must not be below --nperseg {}", *nfft, nperseg));
-  (void)fft::parse_window(window);
 }
 
 fft::WelchSettings WelchOptions::settings(double sample_rate_hz) const {
@@ -79,7 +58,7 @@ fft::WelchSettings WelchOptions::settings(double sample_rate_hz) const {
           .nperseg = nperseg,
           .noverlap = noverlap.value_or(nperseg / 2),
           .nfft = nfft.value_or(nperseg),
-          .scaling = scaling == "density" ? fft::Scaling::density : fft::Scaling::spectrum,
+          .scaling = parsed_scaling(),
           .detrend = fft::parse_detrend(detrend),
           .two_sided = two_sided,
           .average = average == "median" ? fft::Average::median : fft::Average::mean};
@@ -218,28 +197,13 @@ void WelchRun<T>::through_root(fft::Welch<Sample>& welch, ArrivalAware& arrivals
 template <typename T>
 void WelchRun<T>::say_if_cut_short() {
   job_.at_root([&] {
-    if (read_failure_) {
-      tell(
-          "papfft: note: the input could not be read to its end; the output is the average of the {} "
-          "frames before\n",
-          frames_done_);
-      return;
+    const EarlyEnd::Done so_far{.count = frames_done_, .noun = "frame", .kept = EarlyEnd::Kept::as_average};
+    if (early_.has_failed()) {
+      early_.say_failed(so_far);
+    } else if (channels_.given_up() && (plan_.frames == 0 || frames_done_ < plan_.frames)) {
+      early_.say_stopped(*job_.stop(), so_far);
+      if (frames_done_ == 0) throw Quit{job_.stop()->exit_code()};
     }
-    if (!channels_.given_up() || (plan_.frames > 0 && frames_done_ == plan_.frames)) return;
-    const StopRequest& stop = *job_.stop();
-    stopped_ = stop.exit_code();
-    tell("papfft: stopped by {} {}\n", stop.name(),
-         frames_done_ == 0 ? "before the first frame was done; there is no output"
-                           : fmt::format("after {} frames; the output is their average", frames_done_));
-    if (frames_done_ == 0) throw Quit{stopped_};
-  });
-}
-
-template <typename T>
-void WelchRun<T>::end() {
-  job_.at_root([&] {
-    if (read_failure_) std::rethrow_exception(read_failure_);
-    if (stopped_ != kOk) throw Quit{stopped_};
   });
 }
 
@@ -278,7 +242,7 @@ void WelchRun<T>::each_its_own(fft::Welch<Sample>& welch, ComputeWatch& watch, P
       progress.show(frames_done_, plan_.frames);
     }
   } catch (const io::DataError&) {
-    read_failure_ = std::current_exception();
+    early_.failed(std::current_exception());
     frames_done_ = plan_.frames;
   }
   watch.compute_ends();
@@ -304,20 +268,20 @@ std::uint64_t WelchRun<T>::read_batch(std::vector<Sample>& window) {
       there = channels_.template read<Sample>(c, next_sample_, fresh);
     } catch (const io::DataError&) {
       if (channels_.any_order()) throw;
-      read_failure_ = std::current_exception();  // what came before counts
+      early_.failed(std::current_exception());  // what came before counts
     }
     report_.non_finite += io::count_non_finite<Sample>(fresh.first(there));
     got = std::max<std::uint64_t>(got, there);
     all_got = std::min<std::uint64_t>(all_got, there);
   }
   // A pipe that has ended before its end is not to be padded with zeros up to the other's.
-  const bool cut_short = channels_.given_up() || read_failure_;
+  const bool cut_short = channels_.given_up() || early_.has_failed();
   if (cut_short) got = all_got;
   next_sample_ += got;
   window_samples_ = kept + got;
   std::uint64_t frames = std::min<std::uint64_t>(batch_frames(), framing(window_samples_).frames());
   if (frames == 0 && frames_done_ == 0) {
-    if (read_failure_) std::rethrow_exception(read_failure_);
+    if (early_.has_failed()) std::rethrow_exception(early_.failure());
     if (!cut_short) refuse_short(window_samples_);
   }
   consumed_samples_ = frames * framing().hop();
@@ -361,7 +325,7 @@ void WelchRun<T>::collect(const fft::Welch<Sample>& welch, ArrivalAware& arrival
   report_.arrivals = arrivals.finish();
   if (reads_itself()) {
     job_.on_every_rank([&] {
-      if (read_failure_) std::rethrow_exception(read_failure_);
+      if (early_.has_failed()) std::rethrow_exception(early_.failure());
     });
     const std::uint64_t non_finite = report_.non_finite;
     job_.comm().reduce<std::uint64_t>(std::span(&non_finite, 1),
@@ -427,16 +391,11 @@ void WelchRun<T>::deliver(const std::function<void()>& describe,
 
 template <typename T>
 void WelchRun<T>::describe(const std::string& command, const std::string& what) {
-  report_.command = command;
-  report_.ranks = job_.size();
-  report_.threads = omp_get_max_threads();
+  report_.begin(command, job_.size());
   report_.summary = fmt::format(
-      "{} of {} channel{} of {} samples: {} frames of {} ({} overlapping), {} bins, {} precision, {} rank{} "
-      "with {} "
-      "thread{}: {}, reduce {}",
-      what, plan_.channels, plan_.channels == 1 ? "" : "s", plan_.is_complex != 0 ? "complex" : "real",
-      frames_done_, settings_.nperseg, settings_.noverlap, bins(), options_.io.precision, job_.size(),
-      job_.size() == 1 ? "" : "s", report_.threads, report_.threads == 1 ? "" : "s",
+      "{} of {} of {} samples: {} frames of {} ({} overlapping), {} bins, {} precision, {}: {}, reduce {}",
+      what, counted(plan_.channels, "channel"), plan_.is_complex != 0 ? "complex" : "real", frames_done_,
+      settings_.nperseg, settings_.noverlap, bins(), options_.io.precision, report_.who(),
       reads_itself() ? "each reads its own" : "scatter " + options_.job.scatter, options_.job.reduce);
   report_.settings = {{"channels", plan_.channels},
                       {"frames", frames_done_},

@@ -3,7 +3,6 @@
 #pragma once
 #include <complex>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <optional>
 #include <span>
@@ -11,33 +10,28 @@
 #include <vector>
 
 #include "app/jobs/channels.hpp"
+#include "app/jobs/early_end.hpp"
+#include "app/jobs/frame_options.hpp"
 #include "app/jobs/sample_job.hpp"
 #include "app/run/arrivals.hpp"
 #include "fft/spectral/welch.hpp"
 
 namespace papfft::app {
 
-struct WelchOptions {
+struct WelchOptions : FrameOptions {
   JobOptions job;
   InputOptions io;
   std::vector<std::string> inputs;  ///< all of them; io.in is the first
   bool apart = false;               ///< each channel of a sound by itself
-  std::size_t nperseg = 256;
-  std::optional<std::size_t> noverlap;
   std::optional<std::size_t> nfft;
-  std::string window = "hann";
-  double alpha = 0.25;
-  std::string scaling = "density";
-  std::string detrend = "constant";
   std::string average = "mean";
-  double rate_hz = 0;  ///< 0: the file's, or 1
   bool two_sided = false;
-  bool log_frequency = false;
   std::string read = "root";
   std::size_t frames_at_once = 0;  ///< per rank; 0: as many as hold about 2^18 samples
 
+  WelchOptions() { window = "hann"; }
   /// Declares all but the inputs on a command.
-  void declare(CLI::App& app);
+  void declare(cli::Command& app);
   /// @throws UsageError, std::invalid_argument  options that do not fit together
   void check() const;
   [[nodiscard]] fft::WelchSettings settings(double sample_rate_hz) const;
@@ -72,7 +66,7 @@ class WelchRun {
   [[nodiscard]] RunReport& report() { return report_; }
   /// Collective, when the result is written. @throws Quit on every rank, if it is only of what came of a pipe, which a signal
   /// has ended or which could not be read to its end
-  void end();
+  void end() { early_.rethrow(job_); }
   /// The input had rows or several channels, and so has the result.
   [[nodiscard]] bool has_rows() const { return has_rows_; }
 
@@ -146,9 +140,8 @@ class WelchRun {
   RunReport report_;
   bool knows_rate_ = false;
   bool has_rows_ = false;
-  std::exception_ptr read_failure_;  // kept until the ranks talk anyway, or, of a pipe, to the end
+  EarlyEnd early_;  // a failure is kept until the ranks talk anyway, or, of a pipe, to the end
   std::optional<StopRequest::Orderly> orderly_;
-  int stopped_ = kOk;
 
   std::uint64_t frames_done_ = 0;
   // Of the samples side by side that read_batch() fills at the root:

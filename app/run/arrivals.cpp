@@ -104,7 +104,7 @@ std::optional<ArrivalSummary> ArrivalAware::finish() {
   const comm::SessionStatistics s = session_->statistics();
   if (job_.recorder() != nullptr) job_.recorder()->unfollow();
   session_->close();
-  if (!options_.stats && options_.json.empty()) return std::nullopt;
+  if (!options_.wants_report()) return std::nullopt;
   const RankArrivals mine{s.begun_early, s.predicted, s.mean_error_ns * s.predicted, s.thread_share};
   RankArrivals all = mine;
   job_.comm().reduce<RankArrivals>(std::span(&mine, 1), std::span(&all, job_.is_root() ? 1 : 0),

@@ -24,19 +24,21 @@ comm::ArrivalPattern parse_arrivals(const std::string& spec, std::uint64_t seed)
 }
 
 cli::Option* add_edge_option(cli::Command& app, double& edge) {
-  return app.add_option("--edge", edge, "share of the computation after which a rank tells how far it is")
+  return app
+      .add_option("--edge", edge,
+                  "a rank tells the others how far it is when it has done this share of its computation")
       ->in_range(0.01, 1.0)
       ->capture_default_str();
 }
 
 void ArrivalOptions::declare(cli::Command& app) {
   app.add_option("--delay", delay,
-                 "for experiments: how late each rank is, per vector, e.g. uniform:50ms or late:3:20ms (all: "
-                 "papfft bench collective --help)")
+                 "make ranks late on purpose, for experiments: uniform:50ms, late:3:20ms, ... (papfft bench "
+                 "collective --help lists all patterns)")
       ->envname("PAPFFT_DELAY")
       ->capture_default_str()
       ->group(kGroup);
-  app.add_option("--seed", seed, "of random delays and data")
+  app.add_option("--seed", seed, "seed of random delays and data")
       ->envname("PAPFFT_SEED")
       ->capture_default_str()
       ->group(kGroup);
@@ -47,7 +49,7 @@ void JobOptions::declare(cli::Command& app) {
   const auto algorithm = [&](const char* option, std::string& value, const char* variable, const char* what) {
     app.add_option(option, value,
                    std::string("algorithm of the ") + what +
-                       " (see: papfft algorithms; b before a name: in the background)")
+                       ", as papfft algorithms lists them; b before a name: in the background")
         ->envname(variable)
         ->capture_default_str()
         ->group(kGroup);
@@ -56,7 +58,8 @@ void JobOptions::declare(cli::Command& app) {
   algorithm("--gather", gather, "PAPFFT_GATHER", "gather");
   algorithm("--bcast", bcast, "PAPFFT_BCAST", "broadcast");
   algorithm("--reduce", reduce, "PAPFFT_REDUCE", "reduction");
-  app.add_flag("--stats", stats, "print where the time went, and whether sharing and predicting paid")
+  app.add_flag("--stats", stats,
+               "print where the time went, and whether sharing the work and predicting arrivals paid")
       ->group(kGroup);
   arrivals.declare(app);
   declare_recording(app);
@@ -66,13 +69,14 @@ void JobOptions::declare(cli::Command& app) {
 void JobOptions::declare_recording(cli::Command& app) {
   app.add_option(
          "--record", record,
-         "write when each rank came to each collective call to this file, .csv or .json (--delay trace:FILE "
-         "replays either); may be given for each (papfft record --help)")
+         "write to this .csv or .json file when each rank came to each collective call; --delay trace:FILE "
+         "replays it (papfft record --help). May be given several times")
       ->one_value_each()
       ->group(kGroup);
-  app.add_option("--timeline", timeline,
-                 "write what each rank did when, waits and messages included, to this .json file, which "
-                 "papfft report, ui.perfetto.dev and chrome://tracing show")
+  app.add_option(
+         "--timeline", timeline,
+         "write to this .json file what each rank did when, with its waits and messages; papfft report, "
+         "ui.perfetto.dev and chrome://tracing show it")
       ->group(kGroup);
 }
 
@@ -88,7 +92,7 @@ void JobOptions::declare_common(cli::Command& app) {
       ->capture_default_str()
       ->group(kGroup);
   app.add_option("--stuck-after", stuck_after_s,
-                 "seconds without progress after which the job is ended; 0: never")
+                 "end the job after so many seconds without progress; 0: never")
       ->envname("PAPFFT_STUCK_AFTER")
       ->in_range(0.0, 1e6)
       ->capture_default_str()

@@ -63,6 +63,10 @@ struct JobOptions {
   void declare_common(CLI::App& app) { declare_common(cli::Bridge::command(app)); }
   /// @throws std::invalid_argument  unknown algorithms, wait policy or arrival pattern, listing the known.
   [[nodiscard]] comm::Options to_comm_options() const;
+  /// Somebody wants to know how the job went.
+  [[nodiscard]] bool wants_report() const { return stats || !json.empty(); }
+  /// And what one process alone would need, which says nothing where ranks are late on purpose.
+  [[nodiscard]] bool compares_with_one_process() const { return wants_report() && !arrivals.delays(); }
   /// The user's word for one of the four.
   [[nodiscard]] const std::string& algorithm(comm::Operation operation) const;
   /// How many OpenMP threads a rank should have. @param ranks_here  ranks that share this host's cores

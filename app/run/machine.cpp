@@ -24,7 +24,7 @@ std::string library_name() {
 
 }  // namespace
 
-nlohmann::ordered_json machine_json(Job& job) {
+io::Json machine_json(Job& job) {
   utsname system{};
   uname(&system);
   return {{"host", system.nodename},

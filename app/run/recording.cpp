@@ -11,7 +11,6 @@
 #include "app/cli/command.hpp"
 #include "app/cli/tell.hpp"
 #include "app/cli/version.hpp"
-#include "app/io/nlohmann_bridge.hpp"
 #include "app/io/recording_file.hpp"
 #include "app/run/machine.hpp"
 #include "app/run/output_files.hpp"
@@ -34,7 +33,7 @@ constexpr const char* kUnits =
     "rank 0's clock; "
     "compute_ns: what the rank computed since its call before; bytes: of one rank's block, or of the vector";
 
-std::string csv(const ArrivalRecording& recording, const nlohmann::ordered_json& machine) {
+std::string csv(const ArrivalRecording& recording, const io::Json& machine) {
   std::string where;
   for (const auto& [name, value] : machine.items()) {
     where += fmt::format("{}{} {}", where.empty() ? "" : ", ", name,
@@ -46,10 +45,10 @@ std::string csv(const ArrivalRecording& recording, const nlohmann::ordered_json&
   return out.str();
 }
 
-nlohmann::ordered_json json(const ArrivalRecording& recording, const nlohmann::ordered_json& machine) {
-  nlohmann::ordered_json document = {
+io::Json json(const ArrivalRecording& recording, const io::Json& machine) {
+  io::Json document = {
       {"papfft", kVersion}, {"command", command_line()}, {"machine", machine}, {"units", kUnits}};
-  document.update(io::bridged(io::to_json(recording)));
+  document.update(io::to_json(recording));
   return document;
 }
 
@@ -58,7 +57,7 @@ void write(const std::string& path, const ArrivalRecording& recording, Job& job)
     tell("papfft: note: {} calls are not in {}: it holds at most {}\n", recording.dropped, path,
          comm::Recorder::kMostCalls);
   }
-  const nlohmann::ordered_json machine = machine_json(job);
+  const io::Json machine = machine_json(job);
   const bool as_json = path.ends_with(".json");
   write_text(path, as_json ? json(recording, machine).dump(1) + "\n" : csv(recording, machine));
 }

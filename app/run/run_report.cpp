@@ -2,6 +2,7 @@
 #include "app/run/run_report.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <array>
@@ -33,6 +34,21 @@ std::string time_text(double seconds) {
 }
 
 }  // namespace
+
+void RunReport::begin(const std::string& of_command, int of_ranks) {
+  command = of_command;
+  ranks = of_ranks;
+  threads = omp_get_max_threads();
+}
+
+std::string RunReport::who() const {
+  return fmt::format("{} with {}", counted(static_cast<std::uint64_t>(ranks), "rank"),
+                     counted(static_cast<std::uint64_t>(threads), "thread"));
+}
+
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 std::optional<double> RunReport::break_even_bytes_per_s() const {
   const double saved_s = single_process_s - shared_work_s;
@@ -92,7 +108,7 @@ std::string RunReport::text() const {
 }
 
 void RunReport::write_json(const std::string& path) const {
-  nlohmann::ordered_json document;
+  io::Json document;
   document["papfft"] = kVersion;
   document["command"] = command;
   document["settings"] = settings;
@@ -106,10 +122,10 @@ void RunReport::write_json(const std::string& path) const {
     document["shared_work_s"] = shared_work_s;
     document["single_process_s"] = single_process_s;
     const auto speed = break_even_bytes_per_s();
-    document["break_even_bytes_per_s"] = speed ? nlohmann::ordered_json(*speed) : nlohmann::ordered_json();
+    document["break_even_bytes_per_s"] = speed ? io::Json(*speed) : io::Json();
   }
   if (arrivals) {
-    nlohmann::ordered_json error;  // null: nothing was predicted
+    io::Json error;  // null: nothing was predicted
     if (arrivals->prediction_error_ms) error = *arrivals->prediction_error_ms;
     document["arrivals"] = {{"calls", arrivals->calls},
                             {"planned", arrivals->planned},

@@ -2,12 +2,13 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "app/io/json.hpp"
 #include "app/run/job.hpp"
 #include "app/run/job_options.hpp"
 
@@ -26,8 +27,8 @@ struct ArrivalSummary {
 /// How a job went: what --stats prints and --json writes. Filled on the root.
 struct RunReport {
   std::string command;
-  std::string summary;              ///< one line: what was computed, by how many ranks and threads, how
-  nlohmann::ordered_json settings;  ///< the job's own
+  std::string summary;  ///< one line: what was computed, by how many ranks and threads, how
+  io::Json settings;    ///< the job's own
   std::vector<std::pair<std::string, double>> phases_s;
   std::uint64_t bytes_out = 0;   ///< sent by the root over links
   std::uint64_t bytes_back = 0;  ///< received by it
@@ -40,6 +41,10 @@ struct RunReport {
   std::optional<ArrivalSummary> arrivals;  ///< nothing: there was no session
   comm::Recorder* recorder = nullptr;      ///< who wants to know of the phases; nullptr: nobody
 
+  /// Says whose report it is.
+  void begin(const std::string& of_command, int of_ranks);
+  /// "3 ranks with 2 threads"
+  [[nodiscard]] std::string who() const;
   /// Link speed above which sharing beats one process, by these measurements. Nothing: no link is fast enough.
   [[nodiscard]] std::optional<double> break_even_bytes_per_s() const;
   /// As the options want it: printed, written as JSON, both or nothing. @throws io::OutputError
@@ -50,6 +55,9 @@ struct RunReport {
   [[nodiscard]] std::string text() const;
   void write_json(const std::string& path) const;
 };
+
+/// "1 vector", "3 vectors"
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
 
 /// Seconds that `work` takes: the least of several runs within about a fifth of a second.
 template <typename Work>

@@ -33,13 +33,15 @@ constexpr auto kRootSpeaksFor = std::chrono::seconds(2);
 
 // What the handler touches.
 std::atomic<int> own_signal = 0;  // the first that came
+std::atomic<bool> came_from_parent = false;
 sem_t something_came;
 std::atomic<bool> too_late = false;  // nobody is to be asked any more
 std::array<struct sigaction, kSignals.size()> before;
 static_assert(std::atomic<int>::is_always_lock_free);
 
-extern "C" void note_signal(int signal) {
+extern "C" void note_signal(int signal, siginfo_t* info, void* /*context*/) {
   int none = 0;
+  if (own_signal == 0) came_from_parent = info->si_code == SI_USER && info->si_pid == getppid();
   if (!own_signal.compare_exchange_strong(none, signal)) {
     if (signal == SIGUSR1) return;
     io::unlink_pending_temporaries();
@@ -123,8 +125,8 @@ StopRequest::StopRequest() {
   too_late = false;
   sem_init(&something_came, 0, 0);
   struct sigaction action {};
-  action.sa_handler = note_signal;
-  action.sa_flags = SA_RESTART;
+  action.sa_sigaction = note_signal;
+  action.sa_flags = SA_RESTART | SA_SIGINFO;
   for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &before[i]);
   thread_ = std::thread([this] { watch(); });
 }
@@ -149,7 +151,11 @@ int StopRequest::signal() const {
 }
 
 const char* StopRequest::name() const {
-  return signal() == SIGUSR1 ? "SIGUSR1" : signal() == SIGINT ? "SIGINT" : "SIGTERM";
+  if (signal() == SIGUSR1) return "SIGUSR1";
+  if (signal() == SIGINT) return "SIGINT";
+  // mpirun and srun turn Ctrl-C into SIGTERM for their ranks.
+  const bool by_launcher = own_signal == SIGTERM && came_from_parent && is_launched();
+  return by_launcher ? "the launcher (which sends SIGTERM for Ctrl-C, too)" : "SIGTERM";
 }
 
 int StopRequest::exit_code() const { return signal() == SIGUSR1 ? kStopped : 128 + signal(); }

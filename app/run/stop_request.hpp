@@ -27,7 +27,7 @@ class StopRequest {
 
   /// Here or, at the root, on any rank.
   [[nodiscard]] bool asked() const { return signal() != 0; }
-  /// By which signal, and the exit code that tells so.
+  /// By which signal or whom, for messages, and the exit code that tells so.
   [[nodiscard]] const char* name() const;
   [[nodiscard]] int exit_code() const;
 

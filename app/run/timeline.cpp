@@ -35,29 +35,29 @@ struct Slice {
   comm::Interval time;
   std::string name;
   const char* category = "";
-  nlohmann::ordered_json arguments = {};
+  io::Json arguments = {};
   std::optional<std::size_t> event = {};  ///< of messages: which of the rank's events
 };
 
 /// Writes in pieces, so that a long job's file is not put together in memory.
 class EventWriter {
  public:
-  EventWriter(const std::string& path, std::int64_t zero_ns, const nlohmann::ordered_json& about)
+  EventWriter(const std::string& path, std::int64_t zero_ns, const io::Json& about)
       : file_(path), zero_ns_(zero_ns) {
     text_ = "{\"displayTimeUnit\": \"ms\",\n\"otherData\": " + about.dump() + ",\n\"traceEvents\": [\n";
   }
 
   void slice(int rank, int thread, const Slice& s) {
     begin(rank, thread);
-    text_ += fmt::format(R"("ph":"X","name":{},"cat":"{}","ts":{},"dur":{})", nlohmann::json(s.name).dump(),
-                         s.category, microseconds(s.time.begin_ns - zero_ns_),
-                         microseconds(s.time.end_ns - s.time.begin_ns));
+    text_ +=
+        fmt::format(R"("ph":"X","name":{},"cat":"{}","ts":{},"dur":{})", io::Json(s.name).dump(), s.category,
+                    microseconds(s.time.begin_ns - zero_ns_), microseconds(s.time.end_ns - s.time.begin_ns));
     end(s.arguments);
   }
 
   void instant(int rank, int thread, const std::string& name, std::int64_t at_ns) {
     begin(rank, thread);
-    text_ += fmt::format(R"("ph":"i","s":"t","cat":"compute","name":{},"ts":{})", nlohmann::json(name).dump(),
+    text_ += fmt::format(R"("ph":"i","s":"t","cat":"compute","name":{},"ts":{})", io::Json(name).dump(),
                          microseconds(at_ns - zero_ns_));
     end({});
   }
@@ -72,7 +72,7 @@ class EventWriter {
   }
 
   /// @param what  process_name, thread_sort_index, ...
-  void metadata(int rank, int thread, const char* what, const nlohmann::ordered_json& arguments) {
+  void metadata(int rank, int thread, const char* what, const io::Json& arguments) {
     begin(rank, thread);
     text_ += fmt::format(R"("ph":"M","name":"{}")", what);
     end(arguments);
@@ -93,7 +93,7 @@ class EventWriter {
     text_ += fmt::format(R"({{"pid":{},"tid":{},)", rank, thread);
   }
 
-  void end(const nlohmann::ordered_json& arguments) {
+  void end(const io::Json& arguments) {
     constexpr std::size_t kPiece = std::size_t{1} << 20;
     if (!arguments.is_null()) text_ += ",\"args\":" + arguments.dump();
     text_ += "}";
@@ -236,7 +236,7 @@ void write_flows(EventWriter& out, const std::vector<std::vector<TimelineEvent>>
 }  // namespace
 
 void write_timeline(const std::string& path, const comm::Timeline& timeline,
-                    const std::vector<std::string>& hosts, const nlohmann::ordered_json& about) {
+                    const std::vector<std::string>& hosts, const io::Json& about) {
   EventWriter out(path, earliest_ns(timeline), about);
   const std::vector<std::vector<Slice>> calls = call_slices(timeline, hosts.size());
   std::vector<std::vector<int>> threads;

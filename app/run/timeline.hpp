@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "app/io/json.hpp"
 #include "comm/record/timeline.hpp"
 
 namespace papfft::app {
@@ -14,6 +14,6 @@ namespace papfft::app {
 /// from each send to its receive. Times in us from the first event.
 /// @param hosts  name of each rank's. @param about  goes to otherData. @throws io::OutputError
 void write_timeline(const std::string& path, const comm::Timeline& timeline,
-                    const std::vector<std::string>& hosts, const nlohmann::ordered_json& about);
+                    const std::vector<std::string>& hosts, const io::Json& about);
 
 }  // namespace papfft::app

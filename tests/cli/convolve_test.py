@@ -139,7 +139,7 @@ class ConvolveTest(ProgramTest):
         for code, says, *arguments in (
                 (73, "does not tell its sample rate", "convolve", "x.npy", "two.npy", "-o", "no.wav"),
                 (73, "complex samples are no sound", "convolve", "z.npy", "one.wav", "-o", "no.wav"),
-                (64, "dry.wav has 8000 samples per second and other.wav 44100", "convolve", "dry.wav", "other.wav", "-o", "no.wav"),
+                (64, "dry.wav has 8000 samples per second, and other.wav has 44100", "convolve", "dry.wav", "other.wav", "-o", "no.wav"),
                 (73, "cannot write no.wav: what this command writes is no sound; what would work: .npy", "psd", "dry.wav",
                  "-o", "no.wav")):
             with self.subTest(says):

@@ -126,7 +126,7 @@ class CorrelateTest(ProgramTest):
         for code, says, *arguments in (
                 (64, "second file", "x.npy"), (65, "missing.npy", "x.npy", "missing.npy"),
                 (64, "magnitude", "x.npy", "x.npy", "--picture", "both"), (64, "can be read once", "-", "-"),
-                (64, "--overlap", "x.npy", "x.npy", "--overlap", 300), (64, "--nperseg 600", "x.npy", "x.npy", "--nperseg", 601),
+                (64, "--noverlap", "x.npy", "x.npy", "--overlap", 300), (64, "--nperseg 600", "x.npy", "x.npy", "--nperseg", 601),
                 (65, "a.f32", "x.npy", "a.f32"), (73, "none/o.npy", "x.npy", "x.npy", "-o", "none/o.npy")):
             before = self.files()
             for ranks in (None, 3):

@@ -87,16 +87,18 @@ class BadUsageTest(FaultsCase):
         self.save("x.npy", np.arange(600.0))
         self.save("z.npy", np.arange(600.0) + 1j)
 
-    def test_length_that_cannot_be_shared_and_what_can(self):
-        for name, engine in (("x.npy", "dif"), ("z.npy", "auto")):
-            result = run(command_line(["transform", name, "-o", "out.npy", "--engine", engine], 7), cwd=self.folder)
+    def test_length_that_a_named_engine_cannot_share_and_what_works(self):
+        for name in ("x.npy", "z.npy"):
+            result = run(command_line(["transform", name, "-o", "out.npy", "--engine", "dif"], 7), cwd=self.folder)
             said = complaints(result.stderr)
             self.assertEqual((result.returncode, len(said)), (USAGE, 1))
             self.assertFalse(self.path("out.npy").exists())
-            cut, padded, ranks = map(int, re.search(
-                r"what would work: --length (\d+) \(cut\) or (\d+) \(padded with zeros\), (\d+) ranks", said[0]).groups())
+            # What leaves the samples as they are comes first.
+            ranks, cut, padded = map(int, re.search(
+                r"what would work: --engine auto, (\d+) ranks, --length (\d+) \(cut\), --length (\d+) \(padded with zeros\)$",
+                said[0]).groups())
             self.assertTrue(cut < 600 < padded)
-            for length, n in ((cut, 7), (padded, 7), (600, ranks), (600, 1)):
+            for length, n, engine in ((600, 7, "auto"), (600, ranks, "dif"), (600, 1, "dif"), (cut, 7, "dif"), (padded, 7, "dif")):
                 spectrum = self.output("transform", name, "--length", length, "--engine", engine, ranks=n)
                 samples = np.load(self.path(name))
                 expected = np.fft.rfft(samples, length) if name == "x.npy" else np.fft.fft(samples, length)
@@ -104,10 +106,10 @@ class BadUsageTest(FaultsCase):
                 self.path("out.npy").unlink()
 
     def test_more_ranks_than_data(self):
-        self.transform_refused(USAGE, "what would work: --length 6 (padded with zeros)", self.save("few.npy", np.arange(2.0)),
-                               ranks=(3,))
-        self.refused(USAGE, "what would work: 1 ranks", "spectrogram", self.save("few.npy", np.arange(300.0)), "-o", "o.npy",
-                     ranks=(3,))
+        self.transform_refused(USAGE, "what would work: --engine auto, 2 ranks, --length 6 (padded with zeros)",
+                               self.save("few.npy", np.arange(2.0)), "--engine", "dif", ranks=(3,))
+        self.transform_refused(USAGE, "what would work: one rank, --length 3 (cut), --length 6 (padded with zeros)",
+                               self.save("few.npy", np.arange(5.0) + 1j), "--leave-distributed", ranks=(3,))
 
     def test_frames_longer_than_the_recording(self):
         self.refused(USAGE, "what would work: --nperseg 600", "spectrogram", "x.npy", "--nperseg", 601, "-o", "o.npy")
@@ -136,7 +138,6 @@ class BadUsageTest(FaultsCase):
         self.transform_refused(USAGE, "--full", "x.npy", "--full", "--inverse")
         self.transform_refused(USAGE, "--real", "z.npy", "--real")
         self.refused(USAGE, "--noverlap", "spectrogram", "x.npy", "-o", "o.npy", "--noverlap", 256)
-        self.transform_refused(USAGE, "--batch", self.save("rows.npy", np.zeros((3, 40))), "--batch", "--length", 40)
         self.refused(USAGE, "2", "spectrogram", self.save("rows.npy", np.zeros((2, 400))), "-o", "o.npy")
 
     def test_command_lines_that_are_none(self):
@@ -334,15 +335,34 @@ class EndedInTheMiddleTest(ProgramTest):
                 self.path("out.npy").unlink()
 
     def test_stopped_rank_is_named(self):
-        for rank in (0, 2):
-            with self.subTest(rank=rank):
-                job, pids = self.start_long_batch(3, "--engine", "stream", "--stuck-after", 2)
-                os.kill(pids[rank], signal.SIGSTOP)
+        job, pids = self.start_long_batch(3, "--engine", "stream", "--stuck-after", 2)
+        os.kill(pids[0], signal.SIGSTOP)
+        said, code = self.end_of(job)
+        self.assertEqual(code, COMMUNICATION)
+        self.assertEqual(len(said), 1, said)
+        self.assertRegex(said[0], r"rank \d+ waits for .*rank 0")
+        self.nothing_is_left(job, pids.values())
+
+    def test_what_was_done_before_a_rank_was_stopped_is_kept(self):
+        for engine, resume in (("stream", ()), ("farm", ("--resume",))):
+            with self.subTest(engine=engine):
+                job, pids = self.start_long_batch(3, "--engine", engine, "--delay", "flat:1ms", "--stuck-after", 2, *resume)
+                os.kill(pids[2], signal.SIGSTOP)
                 said, code = self.end_of(job)
                 self.assertEqual(code, COMMUNICATION)
-                self.assertEqual(len(said), 1, said)
-                self.assertRegex(said[0], rf"rank \d+ waits for .*rank {rank}")
-                self.nothing_is_left(job, pids.values())
+                self.assertEqual(len(said), 2, said)
+                self.assertRegex(said[0], r"rank \d+ waits for .*rank 2")
+                done = int(re.fullmatch(r"papfft: note: (?:the output holds the|what is kept for --resume:) (\d+) vectors?.*",
+                                        said[1])[1])
+                self.assertGreater(done, 0)
+                wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids.values()), seconds=10)
+                if resume:
+                    self.assertEqual(self.files(), ["out.npy.journal", "out.npy.partial", "zeros.cu8"])
+                    self.assertEqual(self.path("out.npy.partial").stat().st_size, 128 + 16 * 252 * done)
+                else:
+                    self.assertEqual(self.files(), ["out.npy", "zeros.cu8"])
+                    self.assertEqual(np.load(self.path("out.npy")).shape, (done, 252))
+                    self.path("out.npy").unlink()
 
     def test_stopped_rank_ends_a_benchmark(self):
         job = self.start(command_line(["bench", "collective", "--op", "gather", "--algorithms", "lin", "--bytes", "64K", "--compute",

@@ -204,7 +204,7 @@ class PsdRefusesTest(ProgramTest):
 
     def test_options_that_make_no_sense(self):
         self.save("x.npy", noise(600))
-        for says, *options in (("--overlap 256", "--overlap", 256), ("--nfft 255", "--nfft", 255),
+        for says, *options in (("--noverlap 256", "--overlap", 256), ("--nfft 255", "--nfft", 255),
                                ("--nperseg 600", "--nperseg", 601), ("kaiser", "--window", "kaiser"),
                                ("linear", "--detrend", "cubic"), ("parallel", "--read", "all"), ("bnom", "--reduce", "nonsense"),
                                ("sometimes", "--delay", "sometimes"), ("--rate", "--rate", -1),

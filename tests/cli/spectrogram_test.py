@@ -23,6 +23,11 @@ class SpectrogramTest(ProgramTest):
             self.check(self.output("spectrogram", RECORDING, ranks=ranks), expected.T)
         self.check(self.output("spectrogram", RECORDING, "--precision", "float", ranks=2), expected.T, 1e-5)
 
+    def test_fewer_frames_than_ranks(self):
+        x = noise(300)
+        _, _, expected = scipy.signal.spectrogram(x)
+        self.check(self.output("spectrogram", self.save("x.npy", x), ranks=3), expected.T)
+
     def test_settings(self):
         real, z = noise(5000), noise(4000) + 1j * noise(4000, seed=4)
         settings = [

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import xml.etree.ElementTree
 
-from support import (RECORDING, ProgramTest, command_line, complaints, np, recording_channels, recording_samples,
+from support import (RECORDING, ProgramTest, command_line, complaints, np, ranks_of, recording_channels, recording_samples,
                      relative_l2, run, wait_until)
 
 TOLERANCE = {"double": 1e-15, "float": 6e-7}
@@ -189,6 +189,40 @@ class TransformAgreesWithNumpyTest(ProgramTest):
         x = noise(5, 240)
         for ranks in (None, 4):
             self.check(self.output("transform", self.save("x.npy", x), ranks=ranks), np.fft.rfft(x))
+
+    def test_rows_are_a_batch_without_asking(self):
+        x = noise(3, 40)
+        self.save("rows.npy", x)
+        for length, what, ranks in ((40, "", None), (24, ", each cut to 24 samples", 2),
+                                    (60, ", each padded with zeros to 60 samples", 3)):
+            result = run(command_line(("transform", "rows.npy", "--batch", "--length", length, "-o", "out.npy"), ranks),
+                         cwd=self.folder)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual([line.partition(" has ")[2] for line in complaints(result.stderr)],
+                             [f"rows of its own: these are the vectors{what}"])
+            self.check(np.load(self.path("out.npy")), np.fft.rfft(x, length))
+        self.papfft("transform", "rows.npy", "--batch", "--quiet", "-o", "out.npy")
+        self.check(np.load(self.path("out.npy")), np.fft.rfft(x))
+
+    def test_a_length_that_the_ranks_do_not_divide(self):
+        for samples, engine in ((noise(101), "alone"), (complex_noise(101), "alone"), (noise(3, 101), "alone")):
+            spectrum = self.output("transform", self.save("x.npy", samples), "--json", "r.json", ranks=2)
+            self.check(spectrum, np.fft.fft(samples) if np.iscomplexobj(samples) else np.fft.rfft(samples))
+            self.assertEqual(json.loads(self.path("r.json").read_text())["settings"]["engine"], engine)
+        said = self.papfft("transform", self.save("x.npy", noise(101)), "-o", "out.npy", "--stats", ranks=2).stdout.decode()
+        self.assertIn("alone (2 ranks do not divide 101 samples), kernel", said)
+
+    def test_the_old_name_of_engine_alone(self):
+        x = noise(3600)
+        for ranks in (None, 2):
+            result = run(command_line(("transform", self.save("x.npy", x), "--engine", "fftw", "-o", "out.npy", "--json", "r.json"),
+                                      ranks), cwd=self.folder)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            said = complaints(result.stderr)
+            self.assertEqual((len(said), "--engine fftw is called alone now" in said[0]), (1, True), said)
+            self.check(np.load(self.path("out.npy")), np.fft.rfft(x))
+            self.assertEqual(json.loads(self.path("r.json").read_text())["settings"]["engine"], "alone")
+        self.papfft("transform", "x.npy", "--engine", "fftw", "--quiet", "-o", "out.npy")
 
     def test_engines_agree(self):
         x = noise(3600)
@@ -385,6 +419,24 @@ class TransformOfStreamsTest(ProgramTest):
                 job.stdin.close()
                 self.assertEqual(job.wait(60), 0)
                 self.assertLess(peak, 100_000)
+
+    def test_memory_is_bounded_for_rows_of_a_file(self):
+        rows = np.lib.format.open_memmap(self.path("rows.npy"), mode="w+", dtype=np.float64, shape=(20000, 1000))  # 160 MB
+        del rows
+        for ranks, engine in ((None, "auto"), (2, "stream")):
+            with self.subTest(engine):
+                job = self.start(command_line(("transform", "rows.npy", "--engine", engine, "-o", "/dev/null", "--progress",
+                                               "always", "--delay", "flat:1us"), ranks))
+                peak_kb = 0
+                pid = job.pid if ranks is None else wait_until(lambda: ranks_of(job.pid).get(0))
+                for line in job.stderr:
+                    if b" 20000/20000 " in line:
+                        break
+                    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+                    peak_kb = max(peak_kb, int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]))
+                self.assertEqual(job.wait(60), 0)
+                self.assertGreater(peak_kb, 0)
+                self.assertLess(peak_kb, 100_000)
 
     def test_a_batch_is_resumed(self):
         z = complex_noise(3000, 480).astype(np.complex64)

@@ -25,6 +25,10 @@ std::string bytes_of(const std::string& path) {
   return text.str();
 }
 
+RowJournal journal(const std::string& content, const std::string& how = "by one") {
+  return {.content = content + "\n", .how = how};
+}
+
 class RowFilesTest : public testing::Test {
  protected:
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
@@ -65,7 +69,7 @@ TEST_F(RowFilesTest, LongRowsFollowOneAnother) {
 TEST_F(RowFilesTest, GoOnWhereTheyWere) {
   for (const std::size_t cut_bytes : {0U, 5U, 12U, 100U}) {  // of what a killed process had written
     {
-      RowFiles<float> files({path("a.npy"), path("b.raw")}, 3, 4, "the same");
+      RowFiles<float> files({path("a.npy"), path("b.raw")}, 3, 4, journal("the same"));
       EXPECT_EQ(files.rows_before(), 0U);
       for (int i = 0; i < 3; ++i) files.write(kRows[static_cast<std::size_t>(i)].data());
       files.flush();
@@ -74,7 +78,7 @@ TEST_F(RowFilesTest, GoOnWhereTheyWere) {
     std::filesystem::resize_file(
         partial, std::filesystem::file_size(partial) -
                      std::min<std::uintmax_t>(cut_bytes, std::filesystem::file_size(partial)));
-    RowFiles<float> files({path("a.npy"), path("b.raw")}, 3, 4, "the same");
+    RowFiles<float> files({path("a.npy"), path("b.raw")}, 3, 4, journal("the same"));
     EXPECT_EQ(files.rows_before(), cut_bytes == 0 ? 3U : cut_bytes <= 12 ? 2U : 0U);
     for (std::size_t i = files.rows_before(); i < 4; ++i) files.write(kRows[i].data());
     EXPECT_EQ(files.finish(), 4U);
@@ -87,39 +91,57 @@ TEST_F(RowFilesTest, GoOnWhereTheyWere) {
 
 TEST_F(RowFilesTest, AnotherJobsRowsAreRefusedAndKept) {
   {
-    RowFiles<float> files({path("a.npy")}, 3, 4, "one job");
+    RowFiles<float> files({path("a.npy")}, 3, 4, journal("one job"));
     files.write(kRows[0].data());
     files.flush();
   }
   const std::string before = bytes_of(path("a.npy.partial"));
-  EXPECT_THROW(RowFiles<float>({path("a.npy")}, 3, 4, "another"), OutputError);
+  EXPECT_THROW(RowFiles<float>({path("a.npy")}, 3, 4, journal("another")), OutputError);
   EXPECT_EQ(bytes_of(path("a.npy.partial")), before);
 }
 
 TEST_F(RowFilesTest, WhatDiffersFromTheOldJournalIsNamed) {
-  { RowFiles<float> files({path("a.npy")}, 3, 4, "same\n  \"engine\": \"dif\",\nmore"); }
+  { RowFiles<float> files({path("a.npy")}, 3, 4, journal("same\nlength: 4\nmore")); }
   try {
-    RowFiles<float>({path("a.npy")}, 3, 4, "same\n  \"engine\": \"farm\",\nmore");
+    RowFiles<float>({path("a.npy")}, 3, 4, journal("same\nlength: 5\nmore"));
     FAIL() << "nothing thrown";
   } catch (const OutputError& e) {
-    EXPECT_NE(std::string(e.what()).find(R"("engine": "dif" then, "engine": "farm" now)"), std::string::npos)
-        << e.what();
+    EXPECT_NE(std::string(e.what()).find("length: 4 then, length: 5 now"), std::string::npos) << e.what();
   }
 }
 
+TEST_F(RowFilesTest, RowsMayBeMadeOtherwiseFromSomeRowOn) {
+  const auto write_one = [&](const std::string& how) {
+    RowFiles<float> files({path("a.raw")}, 3, 4, journal("a job", how));
+    files.write(kRows[files.rows_before()].data());
+    files.flush();
+    return files.made_otherwise();
+  };
+  EXPECT_EQ(write_one("by one"), std::nullopt);
+  EXPECT_EQ(write_one("by two"), "by one");
+  EXPECT_EQ(write_one("by two"), std::nullopt);
+  EXPECT_EQ(bytes_of(path("a.raw.journal")), "a job\nfrom row 0: by one\nfrom row 1: by two\n");
+  RowFiles<float> files({path("a.raw")}, 3, 4, journal("a job", "by one"));
+  EXPECT_EQ(files.made_otherwise(), "by two");
+  EXPECT_EQ(files.rows_before(), 3U);
+  files.write(kRows[3].data());
+  EXPECT_EQ(files.finish(), 4U);
+  EXPECT_EQ(bytes_of(path("a.raw")), std::string(reinterpret_cast<const char*>(kRows.data()), sizeof kRows));
+}
+
 TEST_F(RowFilesTest, OneWriterAtATime) {
-  RowFiles<float> files({path("a.npy")}, 3, 4, "a job");
-  EXPECT_THROW(RowFiles<float>({path("a.npy")}, 3, 4, "a job"), OutputError);
+  RowFiles<float> files({path("a.npy")}, 3, 4, journal("a job"));
+  EXPECT_THROW(RowFiles<float>({path("a.npy")}, 3, 4, journal("a job")), OutputError);
 }
 
 TEST_F(RowFilesTest, APartialFileWithoutAJournalIsBegunAnewAndOneWithTooMuchIsCut) {
   std::ofstream(path("a.raw.partial")) << std::string(500, 'x');
   {
-    RowFiles<float> files({path("a.raw")}, 3, 4, "a job");
+    RowFiles<float> files({path("a.raw")}, 3, 4, journal("a job"));
     EXPECT_EQ(files.rows_before(), 0U);
   }
   std::ofstream(path("a.raw.partial")) << std::string(500, 'x');
-  EXPECT_EQ(RowFiles<float>({path("a.raw")}, 3, 4, "a job").rows_before(), 4U);
+  EXPECT_EQ(RowFiles<float>({path("a.raw")}, 3, 4, journal("a job")).rows_before(), 4U);
 }
 
 TEST_F(RowFilesTest, AHeaderThatCannotBeMendedIsAnError) {
@@ -132,7 +154,8 @@ TEST_F(RowFilesTest, RefuseWhatCannotGrow) {
   EXPECT_FALSE(RowFiles<float>::can_grow({path("a.npy"), path("b.csv")}));
   EXPECT_THROW(RowFiles<float>({path("b.png")}, 3, 4, {}), OutputError);
   EXPECT_THROW(RowFiles<float>({"/dev/stdout"}, 3, {}, {}), OutputError);  // its header would come too late
-  EXPECT_THROW(RowFiles<float>({"/dev/stdout"}, 3, 4, "a job"), OutputError);  // cannot be gone on with
+  EXPECT_THROW(RowFiles<float>({"/dev/stdout"}, 3, 4, journal("a job")),
+               OutputError);  // cannot be gone on with
 }
 
 }  // namespace

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "app/jobs/transform_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "app/cli/exit_code.hpp"
+#include "app/io/writer.hpp"
+#include "app/jobs/distributed_output.hpp"
+#include "comm/choose/select.hpp"
+#include "fft/engines/shared_transform.hpp"
+
+namespace papfft::app {
+
+namespace {
+
+constexpr const char* kEngines[] = {"alone", "dif", "stream", "farm"};
+
+/// Planning by arrivals and beginning early need calls in turn; MPI's own collectives cannot be started without waiting.
+bool can_overlap(comm::Operation operation, const std::string& name) {
+  if (name == "auto") return true;
+  const comm::Choice choice = comm::choose(operation, name, 2, 0, false);
+  return choice.algorithm != nullptr && !choice.background && !choice.algorithm->uses_arrival;
+}
+
+std::string in_ms(double seconds) { return fmt::format("{:.3g}", seconds * 1e3); }
+
+/// What would work where the ranks cannot share a vector, best first: the samples are changed only if nothing else does.
+std::string ways_out(std::uint64_t length, bool real, int ranks, bool distributed) {
+  std::string text = distributed ? "" : "--engine auto, ";
+  int fewer = ranks - 1;
+  while (fewer > 1 && !fft::can_share(length, false, fewer)) --fewer;
+  text += fewer > 1 ? fmt::format("{} ranks, ", fewer) : "one rank, ";
+  const std::uint64_t unit = static_cast<std::uint64_t>(ranks) * (real ? 2 : 1);
+  const std::uint64_t below = length / unit * unit;
+  if (below > 0) text += fmt::format("--length {} (cut), ", below);
+  return text + fmt::format("--length {} (padded with zeros)", below + unit);
+}
+
+void check_distributed(const TransformOptions& options) {
+  const std::string flag = options.everywhere ? "--everywhere" : "--leave-distributed";
+  if (options.engine != "auto" && options.engine != "dif") {
+    throw UsageError(flag + " is for engine dif, by which each rank has a share of every vector");
+  }
+  for (const std::string& path : options.io.out) {
+    if (path == "-" || path.starts_with("/dev/") || io::is_picture(path)) {
+      throw UsageError(
+          fmt::format("{}: {} writes a file per rank; what would work: -o spectrum.npy", path, flag));
+    }
+    if (options.job.json == path_of_index(path)) {
+      throw UsageError(
+          fmt::format("--json {}: {} writes there which file holds what; what would work: "
+                      "another name",
+                      options.job.json, flag));
+    }
+  }
+}
+
+EngineChoice by_model(const TransformPlan& plan, const fft::SharedWork& work, bool can_split) {
+  const fft::SharingEstimate model = fft::estimate_sharing(work);
+  const fft::Sharing best = fft::choose_sharing(work, model, can_split);
+  return {
+      .engine = best == fft::Sharing::alone    ? Engine::alone
+                : best == fft::Sharing::stream ? Engine::stream
+                                               : Engine::farm,
+      .why = fmt::format("there are {} vectors; model: {}{} ms per vector by farm, {} by one process alone",
+                         plan.rows == kUnknownRows ? "many" : "several",
+                         can_split ? in_ms(model.stream_s) + " ms per vector by stream, " : "",
+                         in_ms(model.farm_s), in_ms(model.alone_s))};
+}
+
+/// By --engine auto.
+EngineChoice best_engine(const TransformOptions& options, const TransformPlan& plan,
+                         const fft::SharedWork& work, bool can_split) {
+  if (work.ranks == 1) return {.engine = Engine::alone, .why = "there is one rank alone"};
+  if (!plan.many()) {
+    if (can_split) return {.engine = Engine::dif, .why = "there is one vector"};
+    return {.engine = Engine::alone,
+            .why = fmt::format("{} ranks do not divide {} samples", work.ranks, plan.length)};
+  }
+  const JobOptions& job = options.job;
+  if (job.scatter == "auto" && job.gather == "auto") return by_model(plan, work, can_split);
+  if (!can_split) return {.engine = Engine::farm, .why = "the ranks do not divide the length"};
+  if (!can_overlap(comm::Operation::scatter, job.scatter) ||
+      !can_overlap(comm::Operation::gather, job.gather)) {
+    return {.engine = Engine::dif, .why = "the named algorithms need one call after another"};
+  }
+  return {.engine = Engine::stream, .why = "the named algorithms move shares of vectors"};
+}
+
+}  // namespace
+
+const char* to_string(Engine engine) noexcept { return kEngines[static_cast<int>(engine)]; }
+
+void check_transform(const TransformOptions& options) {
+  if (options.engine != "auto" && std::ranges::find(kEngines, options.engine) == std::end(kEngines)) {
+    throw UsageError("no engine '" + options.engine + "'; known: auto, dif, stream, farm, alone");
+  }
+  if (options.full && (options.inverse || options.real)) {
+    throw UsageError("--full is for forward transforms without --real");
+  }
+  if (options.distributed()) check_distributed(options);
+}
+
+EngineChoice choose_engine(const TransformOptions& options, const TransformPlan& plan,
+                           const fft::SharedWork& work, const std::string& name) {
+  const bool whole_share = fft::can_share(work.length, false, work.ranks);
+  const bool real_share = work.real && fft::can_share(work.length, true, work.ranks);
+  const bool can_split = whole_share || real_share;
+  EngineChoice choice;
+  if (options.distributed()) {
+    choice = {.engine = Engine::dif, .why = "the result stays with the ranks"};
+  } else if (options.engine != "auto") {
+    const auto* found = std::ranges::find(kEngines, options.engine);
+    choice = {.engine = static_cast<Engine>(found - std::begin(kEngines)), .why = "as asked"};
+  } else {
+    choice = best_engine(options, plan, work, can_split);
+  }
+  const bool shares = choice.engine == Engine::dif || choice.engine == Engine::stream;
+  if (shares && !(options.distributed() ? whole_share : can_split)) {
+    throw UsageError(fmt::format("{}: {} ranks cannot share a vector of {} samples; what would work: {}",
+                                 name, work.ranks, work.length,
+                                 ways_out(work.length, work.real, work.ranks, options.distributed())));
+  }
+  choice.split_real = real_share && choice.engine != Engine::alone && !options.distributed();
+  return choice;
+}
+
+}  // namespace papfft::app

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// What `papfft transform` is asked for, and which engine does it.
+#pragma once
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "app/jobs/input_options.hpp"
+#include "app/run/job_options.hpp"
+#include "fft/engines/sharing_model.hpp"
+#include "fft/kernel/types.hpp"
+
+namespace papfft::app {
+
+struct TransformOptions {
+  JobOptions job;
+  InputOptions io;
+  bool inverse = false;
+  bool real = false;
+  bool full = false;
+  bool batch = false;
+  bool leave_distributed = false;
+  bool everywhere = false;
+  bool resume = false;
+  std::uint64_t length = 0;
+  std::string engine = "auto";
+  bool fftw_kernels = false;  ///< rank 0 alone uses FFTW's kernels even where others are faster
+
+  /// Each rank writes a file.
+  [[nodiscard]] bool distributed() const { return leave_distributed || everywhere; }
+  [[nodiscard]] fft::Direction direction() const {
+    return inverse ? fft::Direction::inverse : fft::Direction::forward;
+  }
+};
+
+/// How the ranks share vectors.
+///   alone   rank 0 transforms them by itself
+///   dif     all ranks share each vector, one vector after another (decimation in frequency)
+///   stream  the same, with several vectors under way
+///   farm    each vector is transformed by one rank, whichever is free
+enum class Engine : std::int32_t { alone, dif, stream, farm };
+
+[[nodiscard]] const char* to_string(Engine engine) noexcept;
+
+/// Before any work. @throws UsageError  options that do not fit together, or an engine that there is not
+void check_transform(const TransformOptions& options);
+
+/// In all vectors of a job together. As bytes, too, so many can still be counted.
+constexpr std::uint64_t kMostSamples = std::uint64_t{1} << 58U;
+constexpr std::uint64_t kUnknownRows = ~std::uint64_t{0};
+
+/// What the root finds out and every rank must know. Without padding: it is sent as bytes.
+struct TransformPlan {
+  std::uint64_t length = 0;  ///< N, of each vector in the time domain
+  std::uint64_t rows = 1;    ///< vectors; kUnknownRows: known when the input ends
+  double rate_hz = 0;        ///< 0: unknown
+  std::int32_t matrix = 0;   ///< the result has rows, even if it is one
+  Engine engine = Engine::alone;
+  std::int32_t split_real = 0;  ///< a shared real vector costs half: it is not shared as a complex one
+  std::int32_t row_by_row = 0;  ///< vectors are read and written as they are worked on
+
+  [[nodiscard]] bool many() const { return row_by_row != 0 || rows != 1; }
+  /// For Progress; 0: unknown.
+  [[nodiscard]] std::uint64_t known_rows() const { return rows == kUnknownRows ? 0 : rows; }
+};
+
+struct EngineChoice {
+  Engine engine = Engine::alone;
+  bool split_real = false;
+  std::string why;
+};
+
+/// @param work  the vectors, the ranks and their network. @param name  the input's, for the message
+/// @throws UsageError  the ranks cannot share a vector, and the options leave no other way
+[[nodiscard]] EngineChoice choose_engine(const TransformOptions& options, const TransformPlan& plan,
+                                         const fft::SharedWork& work, const std::string& name);
+
+/// Samples of kind In become samples of kind Out; each is T or std::complex<T>, and not both are T. Real samples stand for N
+/// complex ones, or their N/2+1 bins do.
+template <typename In, typename Out>
+struct TransformShape {
+  static constexpr bool kRealIn = std::is_floating_point_v<In>;
+  static constexpr bool kRealOut = std::is_floating_point_v<Out>;
+  using Complex = std::conditional_t<kRealIn, Out, In>;
+  using Real = typename Complex::value_type;
+  static_assert(!kRealIn || !kRealOut);
+
+  [[nodiscard]] static constexpr std::uint64_t bins(std::uint64_t length) { return length / 2 + 1; }
+  /// Samples of a vector as it comes in and goes out.
+  [[nodiscard]] static constexpr std::uint64_t in(std::uint64_t length) {
+    return kRealOut ? bins(length) : length;
+  }
+  [[nodiscard]] static constexpr std::uint64_t out(std::uint64_t length) {
+    return kRealIn ? bins(length) : length;
+  }
+};
+
+}  // namespace papfft::app
