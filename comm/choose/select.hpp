@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "comm/progress/progress.hpp"
 #include "comm/schedule/core/registry.hpp"
-#include "comm/verify/verify.hpp"
 #include "papfft/options.hpp"
 
 namespace papfft::comm {

@@ -9,19 +9,16 @@
 
 #include "comm/engine/credit_window.hpp"
 #include "comm/engine/layout.hpp"
+#include "comm/progress/progress.hpp"
 #include "comm/schedule/core/schedule.hpp"
 #include "comm/transport/transport.hpp"
-#include "comm/verify/verify.hpp"
 #include "papfft/observer.hpp"
 #include "papfft/reducer.hpp"
 
 namespace papfft::comm {
 
-/// One run of one rank's program over a transport, driven by events: whatever its dependencies and the window
-/// allow is started, whatever has ended starts what waited for it. No thread and no waiting of its own.
-///
-/// A message whose slots are all empty is not sent, as both sides know their sizes; a message of no slots is, and so is
-/// all that goes by credits.
+/// One run of one rank's program over a transport: starts what may start (progress.hpp) and hears what has ended. It has no thread
+/// and never waits.
 ///
 /// Payload moves as bytes, directly between the caller's buffers where a message is contiguous there, else through
 /// staging. Memory held, for a vector of m bytes: an inner rank stages what it hands on, at most m, and up to window.receives
@@ -50,6 +47,8 @@ class Execution {
 
   /// Before the first step: `observer` is told of every message, if it wants that. Must outlive the execution.
   void observe(Observer* observer);
+  /// Before the first step: `observer` is told of every op. Must outlive the execution.
+  void observe(ProgressObserver* observer);
   /// When the first message began, if before arrive(), by steady_clock. Only known with an observer of messages.
   [[nodiscard]] std::optional<std::int64_t> early_ns() const;
 

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <map>
-#include <numeric>
 #include <queue>
 #include <stdexcept>
 #include <string>
@@ -13,6 +11,7 @@
 #include <utility>
 
 #include "comm/schedule/core/background.hpp"
+#include "comm/schedule/core/messages.hpp"
 #include "comm/schedule/core/print.hpp"
 
 namespace papfft::comm {
@@ -51,8 +50,6 @@ class Engine {
       : shape_(shape), programs_(programs), arrivals_(arrivals), machine_(machine), conduct_(conduct) {
     check_arguments(slot_bytes);
     read_programs(slot_bytes);
-    match_messages();
-    prepare_lanes();
   }
 
   Simulation run() {
@@ -70,7 +67,7 @@ class Engine {
       }
       arbitrate();
     }
-    if (unfinished_ > 0) report_deadlock();
+    report_deadlock();
     summarise(first_arrival);
     return std::move(result_);
   }
@@ -79,7 +76,7 @@ class Engine {
   static constexpr int kNone = -1;
   static constexpr int kBackground = std::numeric_limits<int>::min();  // as a cause
 
-  enum class EventKind : std::uint8_t { arrival, background, message, combined, copied };
+  enum class EventKind : std::uint8_t { arrival, background, message, combined, done };
   struct Event {
     Ticks time = 0;
     std::uint64_t sequence = 0;
@@ -92,31 +89,11 @@ class Engine {
 
   struct State {  // of one op
     Rank rank = 0;
-    int index = 0;
-    Rank peer = -1;
     OpKind kind = OpKind::send;
-    Credit credit = Credit::none;
     bool is_empty = false;  // names no slots
     int partner = kNone;    // id of the other end
-    int unmet = 0;          // dependencies that have not ended
-    bool early = false;     // may run before the rank arrives
-    bool in_window = false;
-    bool posted = false;
-    bool asked = false;      // for a credit
-    bool landed = false;     // overlapped combining: the message has arrived
-    bool activated = false;  // the combining waits for the processor, runs or has run
-    bool ended = false;
-    std::int64_t bytes = 0;
     int cause = kNone;  // of the activity: id of the op whose end let it start, or -1 - rank, or kBackground
-  };
-
-  /// Ops of one direction of one rank: those before `next` are or were in the window.
-  struct Lane {
-    int begin = 0;  // in lane_ops_
-    int next = 0;
-    int end = 0;
-    int open = 0;
-    int window = 1;
+    std::int64_t bytes = 0;
   };
 
   struct Request {  // an activity that could start
@@ -127,22 +104,6 @@ class Engine {
     friend bool operator>(const Request& a, const Request& b) {
       return std::tie(a.late_index, a.early_index, a.id) > std::tie(b.late_index, b.early_index, b.id);
     }
-  };
-
-  struct Asking {  // a take that is ready
-    int peer_order = 0;
-    std::uint64_t sequence = 0;
-    Ticks since = 0;
-    int id = 0;
-    friend bool operator>(const Asking& a, const Asking& b) {
-      return std::tie(a.peer_order, a.sequence) > std::tie(b.peer_order, b.sequence);
-    }
-  };
-
-  struct Credits {  // of one rank
-    int left = 0;
-    int given_by = kNone;  // the last op that gave one back
-    MinHeap<Asking> asking;
   };
 
   struct Port {
@@ -170,146 +131,59 @@ class Engine {
 
   /// All that is needed of the ops, so that no program is kept.
   void read_programs(std::span<const std::int64_t> slot_bytes) {
-    const auto ranks = idx(shape_.ranks);
-    arrived_.resize(ranks);
-    result_.exit.assign(arrivals_.begin(), arrivals_.end());
-    ports_.resize(ranks * 3);
-    credits_.resize(ranks);
-    for (Credits& credits : credits_) credits.left = shape_.credits;
-    std::vector<std::int64_t> bytes_before(slot_bytes.size() + 1);
-    for (std::size_t s = 0; s < slot_bytes.size(); ++s) {
-      bytes_before[s + 1] = add(bytes_before[s], slot_bytes[s]);
-    }
-    result_.first.assign(ranks + 1, 0);
-    std::vector<int> before;                 // what each op waits for, by its id
-    std::vector<std::size_t> before_end{0};  // of op id: [before_end[id], before_end[id+1])
+    const SlotSizes sizes(slot_bytes);
+    const Rules rules{
+        .window = conduct_.window,
+        .landing = machine_.combining == Combining::overlapped ? Landing::aside : Landing::in_place};
+    MessageMatcher matcher;
+    result_.first.assign(idx(shape_.ranks) + 1, 0);
+    progress_.reserve(idx(shape_.ranks));
     for (Rank r = 0; r < shape_.ranks; ++r) {
       const Program& program = programs_(r);
-      const std::vector<bool> needs =
-          conduct_.early == Early::nothing ? std::vector<bool>{} : needs_arrival(shape_, r, program);
-      for (int i = 0; i < program.size(); ++i) {
-        states_.push_back(state_of(program[i], r, i, bytes_before));
-        states_.back().unmet = static_cast<int>(program.after(i).size());
-        states_.back().early = !needs.empty() && !needs[idx(i)] &&
-                               !(conduct_.early == Early::paper_figures && is_receive(program[i].kind) &&
-                                 program[i].blocks.count() == 0);
-        for (const int earlier : program.after(i)) {
-          require(earlier >= 0 && earlier < i, "an op waits for no earlier op");
-          before.push_back(static_cast<int>(id_of(r, earlier)));
-        }
-        before_end.push_back(before.size());
+      for (const Op& op : program.ops()) {
+        check(op, r);
+        states_.push_back(
+            {.rank = r, .kind = op.kind, .is_empty = op.blocks.count() == 0, .bytes = sizes.of(op.blocks)});
+        matcher.add(r, op);
       }
+      progress_.emplace_back(shape_, program, sizes, rules, held_back(shape_, r, program, conduct_.early));
+      progress_.back().observe(conduct_.observer, r);
       result_.first[idx(r) + 1] = states_.size();
       require(states_.size() < idx(std::numeric_limits<int>::max()), "too many ops");
     }
     result_.ops.resize(states_.size());
-    unfinished_ = states_.size();
-    turn_around(before, before_end);
+    result_.exit.assign(arrivals_.begin(), arrivals_.end());
+    ports_.resize(idx(shape_.ranks) * 3);
+    const std::vector<int> partners = matcher.partners();
+    for (std::size_t id = 0; id < states_.size(); ++id) {
+      State& state = states_[id];
+      if (is_local(state.kind)) continue;
+      state.partner = partners[id];
+      require(state.partner >= 0 && op(state.partner).bytes == state.bytes &&
+                  op(state.partner).is_empty == state.is_empty,
+              "sends and receives do not meet");
+    }
   }
 
-  [[nodiscard]] State state_of(const Op& op, Rank rank, int index,
-                               const std::vector<std::int64_t>& bytes_before) const {
+  void check(const Op& op, Rank rank) const {
     require(0 <= op.blocks.first && op.blocks.first <= op.blocks.last && op.blocks.last <= shape_.slots(),
             "an op names slots that do not exist");
     require(is_local(op.kind) || (op.peer >= 0 && op.peer < shape_.ranks && op.peer != rank),
             "an op has no such peer");
-    State state;
-    state.rank = rank;
-    state.index = index;
-    state.peer = op.peer;
-    state.kind = op.kind;
-    state.credit = op.credit;
-    state.is_empty = op.blocks.count() == 0;
-    state.bytes = bytes_before[idx(op.blocks.last)] - bytes_before[idx(op.blocks.first)];
-    return state;
-  }
-
-  /// Who waits for each op.
-  void turn_around(const std::vector<int>& before, const std::vector<std::size_t>& before_end) {
-    dependents_end_.assign(states_.size() + 1, 0);
-    for (const int id : before) ++dependents_end_[idx(id) + 1];
-    std::partial_sum(dependents_end_.begin(), dependents_end_.end(), dependents_end_.begin());
-    dependents_.resize(dependents_end_.back());
-    std::vector<std::size_t> place(dependents_end_.begin(), dependents_end_.end() - 1);
-    for (std::size_t id = 0; id < states_.size(); ++id) {
-      for (std::size_t k = before_end[id]; k < before_end[id + 1]; ++k) {
-        dependents_[place[idx(before[k])]++] = static_cast<int>(id);
-      }
-    }
-  }
-
-  void match_messages() {
-    struct End {
-      Rank source = 0;
-      Rank target = 0;
-      int id = 0;
-    };
-    std::vector<End> sends;
-    std::vector<End> receives;
-    for (std::size_t id = 0; id < states_.size(); ++id) {
-      const State& op = states_[id];
-      if (op.kind == OpKind::send) sends.push_back({op.rank, op.peer, static_cast<int>(id)});
-      if (is_receive(op.kind)) receives.push_back({op.peer, op.rank, static_cast<int>(id)});
-    }
-    require(sends.size() == receives.size(), "sends and receives do not meet");
-    const auto by_message = [](const End& a, const End& b) {
-      return std::tie(a.source, a.target, a.id) < std::tie(b.source, b.target, b.id);
-    };
-    std::ranges::sort(sends, by_message);
-    std::ranges::sort(receives, by_message);
-    for (std::size_t i = 0; i < sends.size(); ++i) {
-      State& send = states_[idx(sends[i].id)];
-      State& receive = states_[idx(receives[i].id)];
-      require(sends[i].source == receives[i].source && sends[i].target == receives[i].target &&
-                  send.bytes == receive.bytes,
-              "sends and receives do not meet");
-      send.partner = receives[i].id;
-      receive.partner = sends[i].id;
-    }
-  }
-
-  void prepare_lanes() {
-    lanes_.resize(idx(shape_.ranks) * 2);
-    lane_ops_.reserve(states_.size());
-    for (Rank r = 0; r < shape_.ranks; ++r) {
-      for (const bool sends : {true, false}) {
-        Lane& lane = lane_of(r, sends);
-        lane.begin = lane.next = static_cast<int>(lane_ops_.size());
-        for (std::size_t id = result_.first[idx(r)]; id < result_.first[idx(r) + 1]; ++id) {
-          State& op = states_[id];
-          if (is_local(op.kind) || (op.kind == OpKind::send) != sends) continue;
-          if (is_counted(op)) {
-            lane_ops_.push_back(static_cast<int>(id));
-          } else {
-            op.in_window = true;
-          }
-        }
-        lane.end = static_cast<int>(lane_ops_.size());
-        lane.window = sends ? conduct_.window.sends : conduct_.window.receives;
-        advance(lane);  // nothing may run yet, so nothing is posted
-      }
-    }
   }
 
   // ---- access ----------------------------------------------------------------------------------------------
 
-  [[nodiscard]] std::size_t id_of(Rank r, int i) const { return result_.first[idx(r)] + idx(i); }
+  [[nodiscard]] int id_of(Rank r, int i) const { return static_cast<int>(result_.first[idx(r)]) + i; }
+  [[nodiscard]] int index_of(int id) const { return id - static_cast<int>(result_.first[idx(op(id).rank)]); }
   [[nodiscard]] const State& op(int id) const { return states_[idx(id)]; }
-  /// Under the windows (verify.hpp): messages with data that no credits bound.
-  [[nodiscard]] static bool is_counted(const State& op) {
-    return !is_local(op.kind) && op.credit == Credit::none && !op.is_empty;
-  }
-  Lane& lane_of(Rank r, bool sends) { return lanes_[idx(r) * 2 + (sends ? 0 : 1)]; }
-
   [[nodiscard]] static int send_port(Rank r) { return 3 * r; }
   [[nodiscard]] int receive_port(Rank r) const { return 3 * r + (machine_.duplex ? 1 : 0); }
   [[nodiscard]] static int processor(Rank r) { return 3 * r + 2; }
 
   [[nodiscard]] Ports ports_of(int id) const {
-    const State& state = states_[idx(id)];
-    if (op(id).kind == OpKind::send) {
-      return {send_port(state.rank), receive_port(states_[idx(state.partner)].rank)};
-    }
+    const State& state = op(id);
+    if (state.kind == OpKind::send) return {send_port(state.rank), receive_port(op(state.partner).rank)};
     if (machine_.combining == Combining::overlapped) return {processor(state.rank), processor(state.rank)};
     return {send_port(state.rank), receive_port(state.rank)};
   }
@@ -331,16 +205,14 @@ class Engine {
   void handle(const Event& event) {
     switch (event.kind) {
       case EventKind::arrival:
-        arrived_[idx(event.id)] = true;
-        trigger_ = -1 - event.id;
-        for (std::size_t id = result_.first[idx(event.id)]; id < result_.first[idx(event.id) + 1]; ++id) {
-          touch(static_cast<int>(id));
-        }
+        progress_[idx(event.id)].arrive();
+        advance(event.id, -1 - event.id);
         break;
       case EventKind::background:
-        background_open_ = true;
-        trigger_ = kBackground;
-        for (std::size_t id = 0; id < states_.size(); ++id) touch(static_cast<int>(id));
+        for (Rank r = 0; r < shape_.ranks; ++r) {
+          progress_[idx(r)].begin();
+          advance(r, kBackground);
+        }
         break;
       case EventKind::message:
         end_message(event.id);
@@ -352,7 +224,7 @@ class Engine {
         finish(event.id);
         break;
       }
-      case EventKind::copied:
+      case EventKind::done:
         finish(event.id);
     }
   }
@@ -369,10 +241,12 @@ class Engine {
       return;
     }
     release(ports.b, send);
-    if (combines(op(receive).kind) && machine_.combining == Combining::overlapped) {
-      states_[idx(receive)].landed = true;
-      trigger_ = send;
-      touch(receive);
+    const Rank receiver = op(receive).rank;
+    if (progress_[idx(receiver)].lands_aside(index_of(receive))) {
+      progress_[idx(receiver)].landed(index_of(receive));
+      advance(receiver, send);
+    } else if (combines(op(receive).kind) && machine_.combining == Combining::overlapped) {
+      request(receive, receive, send);
     } else {
       finish(receive);
     }
@@ -404,114 +278,52 @@ class Engine {
   }
 
   void finish(int id) {
-    State& state = states_[idx(id)];
-    state.ended = true;
+    const Rank rank = op(id).rank;
     result_.ops[idx(id)].end = now_;
-    result_.exit[idx(state.rank)] = std::max(result_.exit[idx(state.rank)], now_);
-    --unfinished_;
-    trigger_ = id;
-    for (std::size_t k = dependents_end_[idx(id)]; k < dependents_end_[idx(id) + 1]; ++k) {
-      --states_[idx(dependents_[k])].unmet;
-      touch(dependents_[k]);
-    }
-    if (op(id).credit == Credit::give) {
-      Credits& credits = credits_[idx(state.rank)];
-      ++credits.left;
-      credits.given_by = id;
-      to_serve_.push_back(state.rank);
-    }
-    if (is_counted(op(id))) {
-      Lane& lane = lane_of(state.rank, op(id).kind == OpKind::send);
-      --lane.open;
-      advance(lane);
-    }
+    result_.exit[idx(rank)] = std::max(result_.exit[idx(rank)], now_);
+    progress_[idx(rank)].ended(index_of(id));
+    advance(rank, id);
   }
 
-  void advance(Lane& lane) {
-    while (lane.open < lane.window && lane.next < lane.end) {
-      const int id = lane_ops_[idx(lane.next++)];
-      states_[idx(id)].in_window = true;
-      ++lane.open;
-      touch(id);
-    }
-  }
-
-  /// Something that op `id` may have waited for has happened: starts what it can.
-  void touch(int id) {
-    State& state = states_[idx(id)];
-    const OpKind kind = op(id).kind;
-    const bool arrived = arrived_[idx(state.rank)];
-    const bool may_run = state.unmet == 0 && (arrived || (background_open_ && state.early));
-    const bool lands_aside = kind == OpKind::recv_combine && machine_.combining == Combining::overlapped;
-    if (!state.posted) {
-      const bool may_post = lands_aside && is_counted(op(id)) ? arrived || background_open_ : may_run;
-      if (!may_post || !(state.in_window || is_local(kind))) return;
-      if (op(id).credit == Credit::take) {
-        ask(id);
+  /// Posts what a rank may start because of `cause` (see State).
+  void advance(Rank rank, int cause) {
+    for (auto i = progress_[idx(rank)].next(); i; i = progress_[idx(rank)].next()) {
+      const int id = id_of(rank, *i);
+      if (progress_[idx(rank)].phase(*i) == Progress::Phase::landed) {
+        request(id, id, cause);
       } else {
-        post(id);
+        post(id, *i, cause);
       }
-    } else if (lands_aside && state.landed && !state.activated && may_run) {
-      state.activated = true;
-      request(id, state.index, state.index);
     }
   }
 
-  void post(int id) {
+  void post(int id, int index, int cause) {
     State& state = states_[idx(id)];
-    const OpKind kind = op(id).kind;
-    state.posted = true;
     result_.ops[idx(id)].posted = now_;
-    if (kind == OpKind::copy) {
-      state.cause = trigger_;
+    if (state.kind == OpKind::combine) {
+      request(id, id, cause);
+    } else if (progress_[idx(state.rank)].is_local(index)) {
+      state.cause = cause;
       result_.ops[idx(id)].start = now_;
-      push(now_, EventKind::copied, id);
-    } else if (kind == OpKind::combine) {
-      request(id, state.index, state.index);
-    } else if (states_[idx(state.partner)].posted) {
-      const int other = states_[idx(state.partner)].index;
-      request(kind == OpKind::send ? id : state.partner, std::max(state.index, other),
-              std::min(state.index, other));
+      push(now_, EventKind::done, id);
+    } else if (result_.ops[idx(state.partner)].posted >= 0) {
+      request(state.kind == OpKind::send ? id : state.partner,
+              state.kind == OpKind::send ? state.partner : id, cause);
     }
-  }
-
-  void ask(int id) {
-    State& state = states_[idx(id)];
-    if (state.asked) return;
-    state.asked = true;
-    state.cause = trigger_;
-    const int next = static_cast<int>(peer_orders_.size());
-    const int order = peer_orders_.try_emplace({state.rank, op(id).peer}, next).first->second;
-    credits_[idx(state.rank)].asking.push({order, sequence_++, now_, id});
-    to_serve_.push_back(state.rank);
-  }
-
-  /// Gives credits to the takes of the peer whose first take was ready first (see Credit).
-  void serve_takes() {
-    for (const Rank rank : to_serve_) {
-      Credits& credits = credits_[idx(rank)];
-      while (credits.left > 0 && !credits.asking.empty()) {
-        const Asking next = credits.asking.top();
-        credits.asking.pop();
-        --credits.left;
-        trigger_ = next.since == now_ ? states_[idx(next.id)].cause : credits.given_by;
-        post(next.id);
-      }
-    }
-    to_serve_.clear();
   }
 
   // ---- ports -----------------------------------------------------------------------------------------------
 
-  void request(int id, int late_index, int early_index) {
-    states_[idx(id)].cause = trigger_;
-    requests_.push({late_index, early_index, id, kNone});
+  /// @param other  the other end of a message, else the same op
+  void request(int id, int other, int cause) {
+    states_[idx(id)].cause = cause;
+    const auto [early, late] = std::minmax({index_of(id), index_of(other)});
+    requests_.push({late, early, id, kNone});
   }
 
   /// Gives the free ports to what waits for them. Whatever still waits afterwards waits at a port that is busy, so
   /// that it is looked at again when that port, and no other, becomes free.
   void arbitrate() {
-    serve_takes();
     for (const int port : freed_) take_next(port);
     freed_.clear();
     while (!requests_.empty()) {
@@ -549,10 +361,13 @@ class Engine {
   // ---- the end ---------------------------------------------------------------------------------------------
 
   void report_deadlock() const {
-    const auto waits = std::ranges::find(states_, false, &State::ended);
-    throw std::runtime_error("simulate: deadlock: rank " + std::to_string(waits->rank) + " waits in op " +
-                             std::to_string(waits->index) + " (" +
-                             describe(programs_(waits->rank)[waits->index]) + ")");
+    for (Rank r = 0; r < shape_.ranks; ++r) {
+      if (progress_[idx(r)].done()) continue;
+      int i = 0;
+      while (progress_[idx(r)].phase(i) == Progress::Phase::ended) ++i;
+      throw std::runtime_error("simulate: deadlock: rank " + std::to_string(r) + " waits in op " +
+                               std::to_string(i) + " (" + describe(programs_(r)[i]) + ")");
+    }
   }
 
   void summarise(Ticks first_arrival) {
@@ -570,7 +385,7 @@ class Engine {
     }
     while (id >= 0) {
       if (stands_for_its_send(id)) id = states_[idx(id)].partner;
-      result_.critical_path.push_back({states_[idx(id)].rank, states_[idx(id)].index});
+      result_.critical_path.push_back({states_[idx(id)].rank, index_of(id)});
       id = states_[idx(id)].cause;
     }
     result_.critical_arrival = id == kBackground ? -1 : -1 - id;
@@ -578,6 +393,7 @@ class Engine {
 
   [[nodiscard]] bool stands_for_its_send(int id) const {
     const OpKind kind = op(id).kind;
+    if (progress_[idx(op(id).rank)].is_local(index_of(id))) return false;
     return kind == OpKind::recv ||
            (kind == OpKind::recv_combine && machine_.combining == Combining::in_message);
   }
@@ -589,23 +405,13 @@ class Engine {
   const Conduct conduct_;
 
   std::vector<State> states_;
-  std::vector<int> dependents_;  // of op id: [dependents_end_[id], dependents_end_[id+1])
-  std::vector<std::size_t> dependents_end_;
-  std::vector<int> lane_ops_;
-  std::vector<Lane> lanes_;  // per rank: sends, receives
-  std::vector<Port> ports_;  // per rank: send, receive, processor
+  std::vector<Progress> progress_;  // per rank
+  std::vector<Port> ports_;         // per rank: send, receive, processor
   std::vector<int> freed_;
-  std::vector<Credits> credits_;                      // per rank
-  std::map<std::pair<Rank, Rank>, int> peer_orders_;  // (rank, peer) -> when the peer's first take was ready
-  std::vector<Rank> to_serve_;
   MinHeap<Request> requests_;
   MinHeap<Event> events_;
-  std::vector<bool> arrived_;
-  bool background_open_ = false;
   Ticks now_ = 0;
   std::uint64_t sequence_ = 0;
-  int trigger_ = kNone;  // what is being handled: as State::cause
-  std::size_t unfinished_ = 0;
   Simulation result_;
 };
 
@@ -622,6 +428,15 @@ Simulation simulate(const Shape& shape, const ProgramSource& programs,
                     std::span<const std::int64_t> slot_bytes, std::span<const Ticks> arrivals,
                     const Machine& machine, const Conduct& conduct) {
   return Engine(shape, programs, slot_bytes, arrivals, machine, conduct).run();
+}
+
+std::vector<bool> held_back(const Shape& shape, Rank rank, const Program& program, Early early) {
+  if (early == Early::nothing) return {};
+  std::vector<bool> needs = needs_arrival(shape, rank, program);
+  for (int i = 0; i < program.size() && early == Early::paper_figures; ++i) {
+    if (is_receive(program[i].kind) && program[i].blocks.count() == 0) needs[idx(i)] = true;
+  }
+  return needs;
 }
 
 std::vector<std::int64_t> slot_sizes(const Shape& shape, std::span<const std::int64_t> block_bytes) {

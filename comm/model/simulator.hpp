@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "comm/progress/progress.hpp"
 #include "comm/schedule/core/schedule.hpp"
-#include "comm/verify/verify.hpp"
 
 namespace papfft::comm {
 
@@ -52,18 +52,14 @@ struct Conduct {
   Early early = Early::nothing;
   /// When background work may begin, for all ranks. Absent: with the first arrival.
   std::optional<Ticks> early_from = std::nullopt;
+  /// Of all ranks; must outlive the run.
+  ProgressObserver* observer = nullptr;
 };
 
 struct OpTimes {
   Ticks posted = -1;  ///< the rank was ready for it; start - posted is spent waiting for the peer or a port
   Ticks start = -1;   ///< the message began to move, or the local op to run
   Ticks end = -1;     ///< of a receive that combines: the end of the combining
-};
-
-struct OpRef {
-  Rank rank = 0;
-  int op = 0;
-  friend bool operator==(const OpRef&, const OpRef&) = default;
 };
 
 /// What happened in virtual time.
@@ -89,9 +85,9 @@ struct Simulation {
 
 /// Runs a schedule in virtual time. Deterministic: integers only, and ties are broken alike every time.
 ///
-/// A rank posts an op when the ops it waits for have ended, its window has room (verify.hpp) or it gets a credit
-/// (schedule.hpp), and it has arrived or may act early. A message moves as a rendezvous: it starts once both ends are posted and both ports are free. Of
-/// several that could start at one instant, the one nearer to the beginning of its programs goes first.
+/// A rank posts an op as soon as it may start (progress.hpp). A message moves as a rendezvous: it starts once both ends are posted
+/// and both ports are free. Of several that could start at one instant, the one nearer to the beginning of its programs goes first.
+/// A message whose slots are all empty takes no time: it is never sent.
 ///
 /// Cost: O(n log n) for n ops and their dependencies; no term in P^2.
 ///
@@ -113,6 +109,9 @@ using ProgramSource = std::function<const Program&(Rank)>;
 [[nodiscard]] Simulation simulate(const Shape& shape, const ProgramSource& programs,
                                   std::span<const std::int64_t> slot_bytes, std::span<const Ticks> arrivals,
                                   const Machine& machine, const Conduct& conduct = {});
+
+/// Which ops of a rank wait for its arrival, beside all of them if nothing is early (then the rank begins when it arrives).
+[[nodiscard]] std::vector<bool> held_back(const Shape& shape, Rank rank, const Program& program, Early early);
 
 /// Slot sizes from block sizes. @param block_bytes  one per logical block (Shape::block_of), or one for all.
 /// @throws std::invalid_argument  if there are neither one nor shape.blocks() of them.

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "comm/progress/progress.hpp"
 #include "comm/schedule/core/schedule.hpp"
 
 namespace papfft::comm {
 
-/// How many messages a rank may have under way. The windows are counted in program order: a send may start when
-/// its dependencies have ended and fewer than `sends` earlier sends of its program are unfinished (receives
-/// alike). Empty messages and those under credits are not counted. The executor keeps to the same rule.
-struct Window {
-  int sends = 1;
-  int receives = 1;
-  friend bool operator==(const Window&, const Window&) = default;
+/// Under which conditions a schedule is verified.
+struct Conditions {
+  /// The strictest by default. What ends under these rules ends with larger windows, and with messages that land aside.
+  Rules rules = {.landing = Landing::in_place};
+  /// The size of each slot; empty: no slot is empty. A schedule without credits that is right stays right where slots are empty.
+  std::span<const std::int64_t> slot_bytes = {};
+  /// Of all ranks, in the first run. Must outlive the call.
+  ProgressObserver* observer = nullptr;
 };
 
 /// Runs all programs symbolically: moves sets of contributors, never bytes.
@@ -24,16 +28,17 @@ struct Window {
 /// messages are under way; nobody sends data it lacks, mixes blocks or gets what it has; no contribution is
 /// counted twice; at the end every rank holds what contract.hpp promises; the promises of the shape (single_port, ordered).
 ///
-/// Credits: every take has its give, and the schedule ends correctly with a single credit, whichever peer's takes are
-/// served first: all orders of up to 4 peers are run, pseudo-random ones of more. With one credit each answer comes
-/// back without another having been asked for, so with more credits none of them can wait for another either.
+/// Credits: every take has its give, which does not end before the take has started. No take starts before its peer has arrived. With
+/// a single credit in the whole group, every answer comes back without another having been asked for; so with more credits none can
+/// wait for another either. Who asks first depends on the order of events: a fixed one and 24 pseudo-random ones are run. An
+/// announcement is a send to a rank that asks for credits on hearing it.
 ///
-/// Apart from that one execution decides for all interleavings: what may start depends only on the set of ops that have ended,
-/// and more ended ops never forbid a start, so every maximal execution ends the same set; without races all of
-/// them move the same values. For the same reason a schedule that passes with a window passes with any larger.
+/// Apart from credits, one execution decides for all interleavings (progress.hpp): every execution ends the same ops, and without
+/// races all of them move the same values. For the same reason a schedule that passes with a window passes with any larger.
 ///
 /// @return nullopt if correct, else the first violation found, e.g. "rank 2 op 3 (send 1->2) ...".
 /// @note Source: the pre- and postcondition check of MSCCL (microsoft/msccl-tools), FFTW's mpi/testsched.c.
-[[nodiscard]] std::optional<std::string> find_violation(const Schedule& schedule, Window window = {});
+[[nodiscard]] std::optional<std::string> find_violation(const Schedule& schedule,
+                                                        const Conditions& conditions = {});
 
 }  // namespace papfft::comm

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
-// One actor per rank runs the rank's program, as comm/exec does with real messages: it posts what its dependencies, windows
-// and credits allow and waits for whatever ends first. Sender and receiver meet in a mailbox of the message's own, and the
-// message moves when both are there (a rendezvous). A thousand ranks may have millions of ops, so little is kept of each.
+// One actor per rank runs the rank's program, as the executor does with real messages: it posts what may start (progress.hpp) and
+// waits for whatever ends first. Sender and receiver meet in a mailbox of the message's own, and the message moves when both are
+// there (a rendezvous). A thousand ranks may have millions of ops, so little is kept of each.
 #include <algorithm>
 #include <cctype>
 #include <deque>
 #include <functional>
 #include <limits>
-#include <map>
-#include <numeric>
 #include <queue>
 #include <simgrid/s4u.hpp>
 #include <stdexcept>
@@ -17,7 +15,7 @@
 #include <utility>
 
 #include "comm/model/platform.hpp"
-#include "comm/schedule/core/background.hpp"
+#include "comm/schedule/core/messages.hpp"
 
 namespace papfft::comm {
 
@@ -86,19 +84,16 @@ class Meetings {
 /// What all ranks of one replay have in common.
 struct Replay {
   const Schedule& schedule;
-  std::vector<std::int64_t> bytes_before;  // of the slots: [first, last) has before[last] - before[first]
+  SlotSizes sizes;
   Meetings& meetings;
-  std::vector<std::vector<int>> message = {};  // its number, per rank and op; the same at both ends
-  double begin_s = 0;                          // on SimGrid's clock, which never goes back: time 0
-  std::vector<double> arrival_s = {};          // on the same clock
+  std::vector<int> partners = {};       // of each op, numbered through all programs
+  std::vector<std::size_t> first = {};  // rank r's ops are numbered from first[r]
+  double begin_s = 0;                   // on SimGrid's clock, which never goes back: time 0
+  std::vector<double> arrival_s = {};   // on the same clock
   double background_s = 0;
   double gamma_s_per_byte = 0;
   Conduct conduct;
   std::vector<double> exit_s;
-
-  [[nodiscard]] std::int64_t bytes_of(const Op& op) const {
-    return bytes_before[idx(op.blocks.last)] - bytes_before[idx(op.blocks.first)];
-  }
 };
 
 template <typename T>
@@ -110,62 +105,31 @@ class RankReplay {
       : all_(all),
         rank_(rank),
         program_(all.schedule.programs[idx(rank)]),
-        states_(idx(program_.size())),
-        dependents_end_(idx(program_.size()) + 1),
-        credits_(all.schedule.shape.credits) {
-    const bool early = all.conduct.early != Early::nothing;
-    const std::vector<bool> needs =
-        early ? needs_arrival(all.schedule.shape, rank, program_) : std::vector<bool>{};
-    for (int i = 0; i < program_.size(); ++i) {
-      const Op& op = program_[i];
-      State& state = states_[idx(i)];
-      state.early =
-          early && !needs[idx(i)] &&
-          !(all.conduct.early == Early::paper_figures && is_receive(op.kind) && op.blocks.count() == 0);
-      state.unmet = static_cast<int>(program_.after(i).size());
-      for (const int before : program_.after(i)) {
-        require(before >= 0 && before < i, "an op waits for no earlier op");
-        ++dependents_end_[idx(before) + 1];
-      }
-      if (is_local(op.kind)) continue;
-      Lane& lane = lanes_[op.kind == OpKind::send ? 0 : 1];
-      if (is_counted(op)) {
-        lane.ops.push_back(i);
-      } else {
-        state.in_window = true;
-      }
-    }
-    lanes_[0].window = all.conduct.window.sends;
-    lanes_[1].window = all.conduct.window.receives;
-    std::partial_sum(dependents_end_.begin(), dependents_end_.end(), dependents_end_.begin());
-    dependents_.resize(idx(dependents_end_.back()));
-    std::vector<int> place(dependents_end_.begin(), dependents_end_.end() - 1);
-    for (int i = 0; i < program_.size(); ++i) {
-      for (const int before : program_.after(i)) dependents_[idx(place[idx(before)]++)] = i;
-    }
+        progress_(all.schedule.shape, program_, all.sizes, {.window = all.conduct.window},
+                  held_back(all.schedule.shape, rank, program_, all.conduct.early)) {
+    progress_.observe(all.conduct.observer, rank);
   }
 
   /// The rank's life, in its actor.
   void run() {
     const double arrival = all_.arrival_s[idx(rank_)];
-    const bool early = all_.conduct.early != Early::nothing;
-    sg::this_actor::sleep_until(early ? std::min(all_.background_s, arrival) : arrival);
-    background_open_ = early;
-    arrived_ = now() >= arrival;
-    for (Lane& lane : lanes_) advance(lane);
-    touch_waiting();
-    settle();
-    while (unfinished_ > 0) {
-      if (!arrived_ && now() >= arrival) {
-        arrived_ = true;
-        touch_waiting();
-      } else if (!pending_.empty()) {
-        wait(arrived_ ? kForEver : arrival - now());
-      } else {
-        if (arrived_) return;  // stuck: the exit stays unset
-        sg::this_actor::sleep_until(arrival);
-      }
+    if (all_.conduct.early != Early::nothing) {
+      sg::this_actor::sleep_until(std::min(all_.background_s, arrival));
+      progress_.begin();
+    } else {
+      sg::this_actor::sleep_until(arrival);
+    }
+    while (true) {
+      if (!progress_.has_arrived() && now() >= arrival) progress_.arrive();
       settle();
+      if (progress_.done()) break;
+      if (!pending_.empty()) {
+        wait(progress_.has_arrived() ? kForEver : arrival - now());
+      } else if (!progress_.has_arrived()) {
+        sg::this_actor::sleep_until(arrival);
+      } else {
+        return;  // stuck: the exit stays unset
+      }
     }
     sg::this_actor::sleep_until(arrival);
     all_.exit_s[idx(rank_)] = now();
@@ -174,38 +138,7 @@ class RankReplay {
  private:
   static constexpr double kForEver = -1;
 
-  struct State {  // of one op
-    int unmet = 0;
-    bool early = false;
-    bool in_window = false;
-    bool posted = false;
-    bool asked = false;
-    bool landed = false;     // a message that will be combined is here
-    bool activated = false;  // the combining waits for the processor, runs or has run
-  };
-
-  struct Lane {  // the ops of one direction that the window counts
-    std::vector<int> ops = {};
-    std::size_t next = 0;
-    int open = 0;
-    int window = 1;
-  };
-
-  struct Asking {
-    int peer_order = 0;
-    int sequence = 0;
-    int op = 0;
-    friend bool operator>(const Asking& a, const Asking& b) {
-      return std::tie(a.peer_order, a.sequence) > std::tie(b.peer_order, b.sequence);
-    }
-  };
-
   static double now() { return sg::Engine::get_clock(); }
-
-  /// Under the windows (verify.hpp): messages with data that no credits bound.
-  static bool is_counted(const Op& op) {
-    return !is_local(op.kind) && op.credit == Credit::none && op.blocks.count() > 0;
-  }
 
   void wait(double timeout_s) {
     const ssize_t which = sg::Activity::wait_any_for(pending_, timeout_s);
@@ -213,101 +146,60 @@ class RankReplay {
     const int op = pending_op_[static_cast<std::size_t>(which)];
     pending_.erase(pending_.begin() + which);
     pending_op_.erase(pending_op_.begin() + which);
-    if (is_local(program_[op].kind) || states_[idx(op)].landed) {
-      combining_ = false;
-      finish(op);
-    } else if (program_[op].kind == OpKind::recv_combine) {
-      states_[idx(op)].landed = true;
-      touched_.push(op);
+    if (op == combining_) {
+      combining_ = kNone;
+      progress_.ended(op);
+    } else if (progress_.lands_aside(op)) {
+      progress_.landed(op);
+    } else if (combines(program_[op].kind)) {
+      to_combine_.push(op);
     } else {
-      finish(op);
+      progress_.ended(op);
     }
   }
 
-  /// Does all that can be done at this instant; what is nearer to the program's beginning first.
+  /// Does all that can be done at this instant; what is nearer to the program's beginning is combined first.
   void settle() {
     while (true) {
-      if (!touched_.empty()) {
-        const int op = touched_.top();
-        touched_.pop();
-        touch(op);
-      } else if (credits_ > 0 && !asking_.empty()) {
-        const int op = asking_.top().op;
-        asking_.pop();
-        --credits_;
-        post(op);
-      } else if (!combining_ && !to_combine_.empty()) {
-        const int op = to_combine_.top();
+      if (const auto op = progress_.next()) {
+        begin(*op);
+      } else if (combining_ == kNone && !to_combine_.empty()) {
+        const int next = to_combine_.top();
         to_combine_.pop();
-        combine(op);
+        combine(next);
       } else {
         return;
       }
     }
   }
 
-  /// What may have waited for nothing but the rank's arrival or the background.
-  void touch_waiting() {
-    for (int i = 0; i < program_.size(); ++i) {
-      const State& state = states_[idx(i)];
-      if (state.unmet == 0 || (state.in_window && !state.posted)) touched_.push(i);
-    }
-  }
-
-  void touch(int i) {
-    State& state = states_[idx(i)];
+  void begin(int i) {
     const Op& op = program_[i];
-    const bool may_run = state.unmet == 0 && (arrived_ || (background_open_ && state.early));
-    const bool lands_aside = op.kind == OpKind::recv_combine;
-    if (!state.posted) {
-      const bool may_post = lands_aside && is_counted(op) ? arrived_ || background_open_ : may_run;
-      if (!may_post || !(state.in_window || is_local(op.kind))) return;
-      if (op.credit == Credit::take) {
-        ask(i);
-      } else {
-        post(i);
-      }
-    } else if (lands_aside && state.landed && !state.activated && may_run) {
-      state.activated = true;
+    if (progress_.phase(i) == Progress::Phase::landed || op.kind == OpKind::combine) {
       to_combine_.push(i);
+    } else if (progress_.is_local(i)) {
+      progress_.ended(i);
+    } else if (op.kind == OpKind::send) {
+      wait_for(meeting(i)->put_async(&nothing_, static_cast<std::uint64_t>(all_.sizes.of(op.blocks))), i);
+    } else {
+      wait_for(meeting(i)->get_async<int>(&received_), i);
     }
   }
 
-  void ask(int i) {
-    if (std::exchange(states_[idx(i)].asked, true)) return;
-    const int next = static_cast<int>(peer_orders_.size());
-    const int order = peer_orders_.try_emplace(program_[i].peer, next).first->second;
-    asking_.push({order, sequence_++, i});
+  /// Both ends of a message name it by the number of its send.
+  sg::Mailbox* meeting(int i) {
+    const std::size_t number = all_.first[idx(rank_)] + idx(i);
+    return all_.meetings.of(program_[i].kind == OpKind::send ? static_cast<int>(number)
+                                                             : all_.partners[number]);
   }
-
-  void post(int i) {
-    const Op& op = program_[i];
-    states_[idx(i)].posted = true;
-    switch (op.kind) {
-      case OpKind::send:
-        wait_for(meeting(i)->put_async(&nothing_, static_cast<std::uint64_t>(all_.bytes_of(op))), i);
-        return;
-      case OpKind::recv:
-      case OpKind::recv_combine:
-        wait_for(meeting(i)->get_async<int>(&received_), i);
-        return;
-      case OpKind::copy:
-        finish(i);
-        return;
-      case OpKind::combine:
-        to_combine_.push(i);
-    }
-  }
-
-  sg::Mailbox* meeting(int i) { return all_.meetings.of(all_.message[idx(rank_)][idx(i)]); }
 
   void combine(int i) {
-    const double seconds = all_.gamma_s_per_byte * static_cast<double>(all_.bytes_of(program_[i]));
+    const double seconds = all_.gamma_s_per_byte * static_cast<double>(all_.sizes.of(program_[i].blocks));
     if (!(seconds > 0)) {
-      finish(i);
+      progress_.ended(i);
       return;
     }
-    combining_ = true;
+    combining_ = i;
     const sg::ExecPtr exec = sg::this_actor::exec_init(seconds * sg::this_actor::get_host()->get_speed());
     exec->start();
     wait_for(exec, i);
@@ -318,45 +210,14 @@ class RankReplay {
     pending_op_.push_back(i);
   }
 
-  void finish(int i) {
-    const Op& op = program_[i];
-    --unfinished_;
-    for (int k = dependents_end_[idx(i)]; k < dependents_end_[idx(i) + 1]; ++k) {
-      const int dependent = dependents_[idx(k)];
-      if (--states_[idx(dependent)].unmet == 0) touched_.push(dependent);
-    }
-    if (op.credit == Credit::give) ++credits_;
-    if (is_counted(op)) {
-      Lane& lane = lanes_[op.kind == OpKind::send ? 0 : 1];
-      --lane.open;
-      advance(lane);
-    }
-  }
-
-  void advance(Lane& lane) {
-    for (; lane.open < lane.window && lane.next < lane.ops.size(); ++lane.next, ++lane.open) {
-      states_[idx(lane.ops[lane.next])].in_window = true;
-      touched_.push(lane.ops[lane.next]);
-    }
-  }
+  static constexpr int kNone = -1;
 
   Replay& all_;
   const Rank rank_;
   const Program& program_;
-  std::vector<State> states_;
-  std::vector<int> dependents_;  // of op i: [dependents_end_[i], dependents_end_[i+1])
-  std::vector<int> dependents_end_;
-  Lane lanes_[2];  // sends, receives
-  int credits_;
-  int unfinished_ = static_cast<int>(states_.size());
-  bool background_open_ = false;
-  bool arrived_ = false;
-  bool combining_ = false;
-  MinHeap<int> touched_;
+  Progress progress_;
+  int combining_ = kNone;  // a rank combines one op at a time
   MinHeap<int> to_combine_;
-  MinHeap<Asking> asking_;
-  std::map<Rank, int> peer_orders_;
-  int sequence_ = 0;
   std::vector<sg::ActivityPtr> pending_;
   std::vector<int> pending_op_;
   int nothing_ = 0;  // messages carry no data, but SimGrid wants an address
@@ -407,13 +268,12 @@ class SimgridPlatform final : public Platform {
     require(slot_bytes.size() == idx(schedule.shape.slots()), "not one size per slot");
     require(conduct.window.sends >= 1 && conduct.window.receives >= 1, "the window must admit one message");
     Replay all{.schedule = schedule,
-               .bytes_before = {0},
+               .sizes = SlotSizes(slot_bytes),
                .meetings = meetings_,
                .begin_s = sg::Engine::get_clock(),
                .gamma_s_per_byte = gamma_ns_per_byte * 1e-9,
                .conduct = conduct,
                .exit_s = std::vector<double>(ranks, kUnset)};
-    for (const std::int64_t bytes : slot_bytes) all.bytes_before.push_back(all.bytes_before.back() + bytes);
     const auto on_clock = [&](std::int64_t ns) { return all.begin_s + static_cast<double>(ns) * 1e-9; };
     for (const std::int64_t ns : arrival_ns) all.arrival_s.push_back(on_clock(ns));
     const std::int64_t first_ns = *std::ranges::min_element(arrival_ns);
@@ -443,39 +303,28 @@ class SimgridPlatform final : public Platform {
             .latency_ns = latency_s * 1e9};
   }
 
-  /// The n-th send from a to b meets the n-th receive of b from a.
-  void number_messages(Replay& all) {
-    struct Pair {
-      std::vector<int> sends = {};  // the numbers of a's messages to b, in a's order
-      std::size_t received = 0;     // how many of them b has been given
-    };
-    const std::vector<Program>& programs = all.schedule.programs;
-    std::map<std::pair<Rank, Rank>, Pair> pairs;
-    int count = 0;
-    const auto for_messages = [&](auto visit) {
-      for (Rank r = 0; r < all.schedule.shape.ranks; ++r) {
-        for (int i = 0; i < programs[idx(r)].size(); ++i) {
-          if (!is_local(programs[idx(r)][i].kind)) visit(r, i, programs[idx(r)][i]);
-        }
+  static void number_messages(Replay& all) {
+    const Schedule& schedule = all.schedule;
+    MessageMatcher matcher;
+    std::size_t count = 0;
+    for (Rank r = 0; r < schedule.shape.ranks; ++r) {
+      all.first.push_back(count);
+      count += idx(schedule.programs[idx(r)].size());
+      for (const Op& op : schedule.programs[idx(r)].ops()) {
+        require(is_local(op.kind) || (op.peer >= 0 && op.peer < schedule.shape.ranks && op.peer != r),
+                "an op has no such peer");
+        matcher.add(r, op);
       }
-    };
-    for (const Program& program : programs) all.message.emplace_back(idx(program.size()), -1);
-    for_messages([&](Rank r, int i, const Op& op) {
-      require(op.peer >= 0 && op.peer < all.schedule.shape.ranks && op.peer != r, "an op has no such peer");
-      if (op.kind != OpKind::send) return;
-      pairs[{r, op.peer}].sends.push_back(count);
-      all.message[idx(r)][idx(i)] = count++;
-    });
-    std::size_t received = 0;
-    for_messages([&](Rank r, int i, const Op& op) {
-      if (op.kind == OpKind::send) return;
-      Pair& pair = pairs[{op.peer, r}];
-      require(pair.received < pair.sends.size(), "sends and receives do not meet");
-      all.message[idx(r)][idx(i)] = pair.sends[pair.received++];
-      ++received;
-    });
-    require(received == idx(count), "sends and receives do not meet");
-    all.meetings.expect(received);
+    }
+    all.partners = matcher.partners();
+    for (Rank r = 0; r < schedule.shape.ranks; ++r) {
+      const Program& program = schedule.programs[idx(r)];
+      for (int i = 0; i < program.size(); ++i) {
+        require(is_local(program[i].kind) || all.partners[all.first[idx(r)] + idx(i)] >= 0,
+                "sends and receives do not meet");
+      }
+    }
+    all.meetings.expect(count);
   }
 
   static PlatformRun summary(const Replay& all, std::span<const std::int64_t> arrival_ns) {

@@ -34,10 +34,13 @@ enum class OpKind : std::uint8_t {
 [[nodiscard]] inline bool is_local(OpKind k) { return k == OpKind::copy || k == OpKind::combine; }
 [[nodiscard]] inline bool combines(OpKind k) { return k == OpKind::recv_combine || k == OpKind::combine; }
 
-/// Some steps' order is known only at run time: the order in which ranks really arrive. A program that has
-/// Shape::credits takes one with each op marked `take`, and gets it back when the matching op marked `give` (the n-th
-/// with the same peer) has ended. Where several takes are ready, those of the peer whose first take became ready first go
-/// first. So no more than `credits` answers are under way at a time, from whoever came first.
+/// Credits bound how many ops of one kind a rank has under way, where their order is known only at run time: the order in which
+/// ranks really arrive. Any op may be marked. An op marked `take` needs one of the rank's credits to start. The credit comes back
+/// when the matching op marked `give` ends: the n-th give with a peer matches the n-th take with this peer. Where several takes
+/// could start, those of the peer go first whose first take could start first.
+///
+/// Example: a root grants leaves the right to send. The grant takes a credit, the receive of what it granted gives it back. So no more
+/// than `credits` answers are under way at a time, from whoever came first.
 enum class Credit : std::uint8_t { none, take, give };
 
 /// One step of one rank. The k-th send from a to b in a's program meets the k-th receive from a in b's.
@@ -46,13 +49,21 @@ struct Op {
   /// Operand order of a combining op: false = held (+) incoming, true = incoming (+) held.
   bool incoming_first = false;
   Credit credit = Credit::none;
-  /// An empty message that says that this rank has arrived, so it needs the caller although it reads no data.
+  /// A send that tells its peer that this rank has arrived. So the send needs the arrival although it may read nothing of the
+  /// caller's. Whoever gives credits to the ranks that come first needs this message from each of them.
   bool announces = false;
   Rank peer = -1;          ///< -1 for local ops
   BlockRange blocks = {};  ///< slots of this rank
   int from = -1;           ///< local ops: the first source slot
   int round = 0;           ///< for printing and the port check; the executor ignores it
   friend bool operator==(const Op&, const Op&) = default;
+};
+
+/// An op of a schedule.
+struct OpRef {
+  Rank rank = 0;
+  int op = 0;
+  friend bool operator==(const OpRef&, const OpRef&) = default;
 };
 
 /// What one rank does: ops in priority order, each with the earlier ops that must have ended before it starts.
@@ -85,7 +96,7 @@ struct Shape {
   std::vector<int> scratch = {};
   /// The schedule keeps to one send and one receive per rank and round, and sender and receiver agree on the round.
   bool single_port = false;
-  /// See Credit: how many a simulation starts with. Any number from 1 must do, so the executor may adapt it.
+  /// See Credit: how many each rank has; 0 if nothing is marked. Any number from 1 must do, so the executor may adapt it.
   int credits = 0;
   /// Contributions are combined in rank order 0, 1, ..., so that the operation need not be commutative.
   bool ordered = false;

@@ -15,6 +15,7 @@ namespace {
 Shape reverse(Shape shape) {
   shape.operation = reversed(shape.operation);
   shape.ordered = false;
+  shape.credits = 0;
   return shape;
 }
 
@@ -40,6 +41,8 @@ Program reverse(const Program& program, const Shape& shape, int last_round) {
       op.kind = is_reduction(shape.operation) ? OpKind::recv_combine : OpKind::recv;
     }
     op.incoming_first = false;
+    op.credit = Credit::none;  // what came first would have to come last
+    op.announces = false;
     op.round = last_round - op.round;
     builder.add(op, after[static_cast<std::size_t>(k)]);
   }

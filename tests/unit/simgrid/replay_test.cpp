@@ -9,6 +9,7 @@
 #include "comm/model/platform.hpp"
 #include "comm/schedule/core/registry.hpp"
 #include "comm/schedule/core/transform.hpp"
+#include "tests/unit/simgrid/simgrid_crossbar.hpp"
 
 namespace papfft::comm {
 
@@ -16,13 +17,6 @@ namespace {
 
 constexpr std::int64_t kAlpha_ns = 8000;
 constexpr std::int64_t kBeta_ns = 8;
-
-/// 1024 hosts with alpha 8 us and beta 8 ns per byte. A process has one.
-Platform& crossbar() {
-  static const std::unique_ptr<Platform> platform =
-      open_simgrid_platform(PAPFFT_PLATFORMS "/crossbar-1gbps.xml", NetworkModel::plain);
-  return *platform;
-}
 
 struct Case {
   const Algorithm* algorithm = nullptr;

@@ -129,11 +129,17 @@ class Mutator {
         change("operands swapped in", [](Op& o) { o.incoming_first = !o.incoming_first; });
       }
     }
+    for (const Credit credit : {Credit::none, Credit::take, Credit::give}) {
+      if (credit != op.credit) change("another credit mark in", [&](Op& o) { o.credit = credit; });
+    }
+    change(op.announces ? "without the announcement in" : "announcing in",
+           [](Op& o) { o.announces = !o.announces; });
     if (good_.shape.single_port) {
       change("another round in", [](Op& o) { o.round += 100; });
     }
     for (const int before : good_.programs[r].after(i)) {
-      if (!orders_data(r, before, i) || implied(edit(good_.programs[r]), i, before)) continue;
+      const bool matters = orders_data(r, before, i) || op.credit == Credit::take;
+      if (!matters || implied(edit(good_.programs[r]), i, before)) continue;
       with(r, "without waiting for op " + std::to_string(before) + at,
            [&](EditableProgram& ops) { std::erase(ops[static_cast<std::size_t>(i)].after, before); });
     }
@@ -183,6 +189,7 @@ class Mutator {
     change("more ranks", [](Shape& s) { ++s.ranks; });
     change("more blocks", [](Shape& s) { ++s.segments; });
     change("no blocks", [](Shape& s) { s.segments = 0; });
+    change("credits where there are none, or none", [](Shape& s) { s.credits = s.credits > 0 ? 0 : 1; });
     if (!good_.shape.holder.empty()) {
       change("two holders swapped", [](Shape& s) { std::swap(s.holder[1], s.holder[2]); });
       change("a holder twice", [](Shape& s) { s.holder[1] = s.holder[2]; });
@@ -193,32 +200,54 @@ class Mutator {
   Schedule good_;
 };
 
-TEST(Verifier, KillsEveryMutantOfEveryAlgorithm) {
-  int tried = 0;
-  int survived = 0;
-  for (const Algorithm* algorithm : algorithms()) {
-    for (const int p : {4, 7, 8}) {
-      for (const int segments : {1, 3}) {
-        for (const bool ordered : {false, true}) {
-          if (ordered && !algorithm->can_be_ordered) continue;
-          const Request request{.operation = algorithm->operation,
-                                .ranks = p,
-                                .root = is_rooted(algorithm->operation) ? 2 : 0,
-                                .segments = segments,
-                                .ordered = ordered,
-                                .round_ns = 100};
-          Mutator mutator(std::string(to_string(algorithm->operation)) + " " + std::string(algorithm->name),
-                          make_schedule(*algorithm, request));
-          mutator.run();
-          tried += mutator.tried;
-          survived += mutator.survived;
+/// All requests that an algorithm is mutated with: sizes, order, and arrivals for those that plan by them.
+std::vector<Request> requests_for(const Algorithm& algorithm) {
+  std::vector<Request> requests;
+  for (const int p : {4, 7, 8}) {
+    for (const int segments : {1, 3}) {
+      for (const bool ordered : {false, true}) {
+        for (const bool apart : {false, true}) {
+          if ((ordered && !algorithm.can_be_ordered) || (apart && !algorithm.uses_arrival)) continue;
+          requests.push_back({.operation = algorithm.operation,
+                              .ranks = p,
+                              .root = is_rooted(algorithm.operation) ? 2 : 0,
+                              .segments = segments,
+                              .ordered = ordered,
+                              .round_ns = 100});
+          for (int r = 0; r < p && apart; ++r) requests.back().arrival_ns.push_back(130 * (5 * r % p));
         }
       }
     }
   }
-  std::cout << "verifier mutations: " << tried << " tried, " << tried - survived << " killed\n";
-  RecordProperty("mutants_killed", tried - survived);
-  EXPECT_GT(tried, 1000);
+  return requests;
+}
+
+TEST(Verifier, KillsEveryMutantOfEveryAlgorithm) {
+  struct {
+    int tried = 0;
+    int by_arrival = 0;
+    int with_credits = 0;
+  } counts;
+  int survived = 0;
+  for (const Algorithm* algorithm : algorithms()) {
+    for (const Request& request : requests_for(*algorithm)) {
+      const Schedule schedule = make_schedule(*algorithm, request);
+      Mutator mutator(std::string(to_string(algorithm->operation)) + " " + std::string(algorithm->name),
+                      schedule);
+      mutator.run();
+      counts.tried += mutator.tried;
+      counts.by_arrival += request.arrival_ns.empty() ? 0 : mutator.tried;
+      counts.with_credits += schedule.shape.credits == 0 ? 0 : mutator.tried;
+      survived += mutator.survived;
+    }
+  }
+  std::cout << "verifier mutations: " << counts.tried << " tried (" << counts.by_arrival
+            << " of schedules planned by arrival, " << counts.with_credits << " of schedules with credits), "
+            << counts.tried - survived << " killed\n";
+  RecordProperty("mutants_killed", counts.tried - survived);
+  EXPECT_GT(counts.tried, 1000);
+  EXPECT_GT(counts.by_arrival, 1000);
+  EXPECT_GT(counts.with_credits, 1000);
   EXPECT_EQ(survived, 0);
 }
 
@@ -267,8 +296,8 @@ TEST(Verifier, HoldsThePromisedWindow) {
   const int got = c.recv(0, {0, 1});
   c.send(1, {}, 0, {got});
   schedule.programs = {a.take(), b.take(), c.take()};
-  EXPECT_THAT(find_violation(schedule, {.sends = 1, .receives = 1}), Optional(HasSubstr("deadlock")));
-  EXPECT_EQ(find_violation(schedule, {.sends = 2, .receives = 1}), std::nullopt);
+  EXPECT_THAT(find_violation(schedule, {.rules = {.window = {1, 1}}}), Optional(HasSubstr("deadlock")));
+  EXPECT_EQ(find_violation(schedule, {.rules = {.window = {2, 1}}}), std::nullopt);
 }
 
 TEST(Verifier, FindsARace) {

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "comm/engine/slot_data.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+namespace papfft::comm {
+
+namespace {
+
+std::size_t idx(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+SlotData::SlotData(const Program& program, const SlotSizes& sizes, Layout layout, const Reducer* reducer)
+    : program_(program),
+      layout_(std::move(layout)),
+      reducer_(reducer),
+      messages_(idx(program.size())),
+      slots_(layout_.bytes.size()),
+      uses_(layout_.bytes.size()) {
+  for (std::size_t s = 0; s < slots_.size(); ++s) slots_[s].at = layout_.input[s];
+  for (int i = 0; i < program.size(); ++i) {
+    if (combines(program[i].kind) && reducer == nullptr) {
+      throw std::invalid_argument("execution: a reduction needs an operation");
+    }
+    messages_[idx(i)].bytes = static_cast<std::size_t>(sizes.of(program[i].blocks));
+    note_uses(i);
+  }
+}
+
+void SlotData::note_uses(int i) {
+  const Op& op = program_[i];
+  for (int s = op.blocks.first; s < op.blocks.last; ++s) {
+    Uses& target = uses_[idx(s)];
+    Uses& source = is_local(op.kind) ? uses_[idx(op.from + s - op.blocks.first)] : target;
+    if (op.kind != OpKind::send) target.last_writer = i;
+    target.last = source.last = i;
+    if (is_local(op.kind) || op.kind == OpKind::send) ++source.readers;
+  }
+}
+
+SlotData::Bytes SlotData::allocate(std::size_t bytes) {
+  return std::make_shared_for_overwrite<std::byte[]>(std::max<std::size_t>(bytes, 1));
+}
+
+std::span<const std::byte> SlotData::to_send(int i) {
+  const Op& op = program_[i];
+  Message& message = messages_[idx(i)];
+  if (message.bytes == 0) return {};
+  const Slot& first = slots_[first_filled(op)];
+  // Staged values are kept until they have left, whatever becomes of their slots (see bind).
+  message.buffer = first.owner;
+  if (is_contiguous(op.blocks, [&](std::size_t s) { return slots_[s].at; }) &&
+      have_one_owner(op.blocks, message.buffer)) {
+    return {first.at, message.bytes};
+  }
+  message.buffer = allocate(message.bytes);
+  std::byte* to = message.buffer.get();
+  for (int s = op.blocks.first; s < op.blocks.last; ++s) {
+    to = std::copy_n(slots_[idx(s)].at, layout_.bytes[idx(s)], to);
+  }
+  return {message.buffer.get(), message.bytes};
+}
+
+std::span<std::byte> SlotData::to_receive(int i) {
+  const Op& op = program_[i];
+  Message& message = messages_[idx(i)];
+  const bool direct = op.kind == OpKind::recv && is_contiguous(op.blocks, [&](std::size_t s) {
+                        return static_cast<const std::byte*>(layout_.output[s]);
+                      });
+  if (direct) {
+    message.landing = message.bytes == 0 ? nullptr : layout_.output[first_filled(op)];
+  } else {
+    message.buffer = allocate(message.bytes);
+    message.landing = message.buffer.get();
+    staged_ += message.bytes;
+  }
+  return {message.landing, message.bytes};
+}
+
+/// Empty slots need not be anywhere.
+template <typename Where>
+bool SlotData::is_contiguous(BlockRange range, Where where) const {
+  const std::byte* expected = nullptr;
+  for (int s = range.first; s < range.last; ++s) {
+    if (layout_.bytes[idx(s)] == 0) continue;
+    const std::byte* at = where(idx(s));
+    if (at == nullptr || (expected != nullptr && at != expected)) return false;
+    expected = at + layout_.bytes[idx(s)];
+  }
+  return true;
+}
+
+bool SlotData::have_one_owner(BlockRange range, const Bytes& owner) const {
+  for (int s = range.first; s < range.last; ++s) {
+    if (layout_.bytes[idx(s)] > 0 && slots_[idx(s)].owner != owner) return false;
+  }
+  return true;
+}
+
+/// Of an op with data, its first slot that has some.
+std::size_t SlotData::first_filled(const Op& op) const {
+  auto s = idx(op.blocks.first);
+  while (layout_.bytes[s] == 0) ++s;
+  return s;
+}
+
+void SlotData::apply(int i) {
+  const Op& op = program_[i];
+  Message& message = messages_[idx(i)];
+  const std::byte* incoming = message.landing;
+  for (int k = 0; k < op.blocks.count() && op.kind != OpKind::send; ++k) {
+    const auto s = idx(op.blocks.first + k);
+    if (is_local(op.kind)) incoming = slots_[idx(op.from + k)].at;
+    switch (op.kind) {
+      case OpKind::recv:
+        slots_[s] = {incoming, message.buffer};
+        break;
+      case OpKind::copy:
+        place(s, incoming);
+        break;
+      default:
+        combine(i, s, idx(op.from + k), incoming);
+    }
+    if (!is_local(op.kind)) incoming += layout_.bytes[s];
+  }
+  message.buffer.reset();
+}
+
+void SlotData::place(std::size_t s, const std::byte* from) {
+  std::byte* to = layout_.output[s];
+  Bytes owner;
+  if (to == nullptr) {
+    owner = allocate(layout_.bytes[s]);
+    to = owner.get();
+  }
+  std::copy_n(from, layout_.bytes[s], to);
+  slots_[s] = {to, std::move(owner)};
+}
+
+/// The sum goes where the result is wanted, else over what is staged already: no copy of its own.
+/// @param source  of a local op
+void SlotData::combine(int i, std::size_t s, std::size_t source, const std::byte* incoming) {
+  const Op& op = program_[i];
+  const Message& message = messages_[idx(i)];
+  Slot& slot = slots_[s];
+  const std::byte* left = op.incoming_first ? incoming : slot.at;
+  const std::byte* right = op.incoming_first ? slot.at : incoming;
+  std::byte* out = layout_.output[s];
+  Bytes owner;
+  if (out == nullptr && slot.owner != nullptr) {
+    owner = slot.owner;
+    out = const_cast<std::byte*>(slot.at);  // points into our own staging
+  } else if (out == nullptr && op.kind == OpKind::recv_combine) {
+    owner = message.buffer;
+    out = message.landing + (incoming - message.landing);
+  } else if (out == nullptr && slots_[source].owner != nullptr && uses_[source].last == i &&
+             uses_[source].readers == 1) {
+    owner = slots_[source].owner;  // nobody else looks at it, now or later
+    out = const_cast<std::byte*>(slots_[source].at);
+  } else if (out == nullptr) {
+    owner = allocate(layout_.bytes[s]);
+    out = owner.get();
+  }
+  if (layout_.bytes[s] > 0) reducer_->combine(left, right, out, layout_.bytes[s]);
+  slot = {out, std::move(owner)};
+}
+
+void SlotData::bind(std::vector<const std::byte*> input, std::vector<std::byte*> output,
+                    const Progress& progress) {
+  if (input.size() != slots_.size() || output.size() != slots_.size()) {
+    throw std::invalid_argument("execution: the buffers have not one entry per slot");
+  }
+  layout_.input = std::move(input);
+  layout_.output = std::move(output);
+  for (std::size_t s = 0; s < slots_.size(); ++s) {
+    if (slots_[s].at == nullptr) slots_[s].at = layout_.input[s];
+    const int writer = uses_[s].last_writer;
+    const bool is_final = writer >= 0 && progress.phase(writer) == Progress::Phase::ended;
+    if (is_final && slots_[s].owner != nullptr && layout_.output[s] != nullptr) {
+      std::copy_n(slots_[s].at, layout_.bytes[s], layout_.output[s]);
+      slots_[s] = {layout_.output[s], nullptr};
+    }
+  }
+}
+
+void SlotData::deliver() {
+  for (std::size_t s = 0; s < slots_.size(); ++s) {
+    if (layout_.output[s] != nullptr && layout_.output[s] != slots_[s].at && layout_.bytes[s] > 0) {
+      std::memmove(layout_.output[s], slots_[s].at, layout_.bytes[s]);
+    }
+  }
+}
+
+}  // namespace papfft::comm

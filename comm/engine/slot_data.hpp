@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "comm/engine/layout.hpp"
+#include "comm/progress/progress.hpp"
+#include "comm/schedule/core/schedule.hpp"
+#include "papfft/reducer.hpp"
+
+namespace papfft::comm {
+
+/// What happens to the bytes of one rank: where each slot's value is, what a message sends and where it lands, and what an op does
+/// to the slots. When an op may start is not decided here (progress.hpp).
+///
+/// A value stays where it is until an op needs it elsewhere: in the caller's input, in the caller's output, or staged in memory of
+/// the layer.
+class SlotData {
+ public:
+  /// @param program  of the rank; used for as long as ops are
+  /// @throws std::invalid_argument  if the program combines and there is no reducer
+  SlotData(const Program& program, const SlotSizes& sizes, Layout layout, const Reducer* reducer);
+
+  /// The op has been started. What is returned stays alive and in place until apply(op).
+  [[nodiscard]] std::span<const std::byte> to_send(int op);
+  [[nodiscard]] std::span<std::byte> to_receive(int op);
+  /// Carries out what the op does to the slots once its message is over. Releases what was staged for the message.
+  void apply(int op);
+
+  /// The caller's buffers are known now. What came early goes to its place, while other messages are still under way.
+  void bind(std::vector<const std::byte*> input, std::vector<std::byte*> output, const Progress& progress);
+  /// All ops have ended: values that are not where the caller wants them go there.
+  void deliver();
+
+  [[nodiscard]] std::size_t bytes_of(int op) const { return messages_[static_cast<std::size_t>(op)].bytes; }
+  /// Received so far into memory of the layer.
+  [[nodiscard]] std::uint64_t bytes_staged() const { return staged_; }
+
+ private:
+  using Bytes = std::shared_ptr<std::byte[]>;
+  struct Message {  // of one op
+    std::size_t bytes = 0;
+    std::byte* landing = nullptr;  // where a receive puts its bytes
+    Bytes buffer = {};             // keeps packed or staged bytes alive
+  };
+  struct Slot {
+    const std::byte* at = nullptr;  // the present value
+    Bytes owner = {};               // of staged values; then the value may be overwritten in place
+  };
+  /// Who uses a slot. Op indices, or -1.
+  struct Uses {
+    int last_writer = -1;
+    int last = -1;    // the last op that names the slot
+    int readers = 0;  // ops that send or copy the slot, or combine it into another
+  };
+
+  static Bytes allocate(std::size_t bytes);
+  void note_uses(int op);
+  template <typename Where>
+  [[nodiscard]] bool is_contiguous(BlockRange range, Where where) const;
+  [[nodiscard]] bool have_one_owner(BlockRange range, const Bytes& owner) const;
+  [[nodiscard]] std::size_t first_filled(const Op& op) const;
+  void place(std::size_t slot, const std::byte* from);
+  void combine(int op, std::size_t slot, std::size_t source, const std::byte* incoming);
+
+  const Program& program_;
+  Layout layout_;
+  const Reducer* reducer_;
+  std::vector<Message> messages_;  // per op
+  std::vector<Slot> slots_;
+  std::vector<Uses> uses_;  // per slot
+  std::uint64_t staged_ = 0;
+};
+
+}  // namespace papfft::comm
