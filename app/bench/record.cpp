@@ -104,8 +104,9 @@ void add_record(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("record", "run a job and record when its ranks come to collective calls");
   command
-      ->add_option("-o,--output", options->out,
-                   "where to: .csv or .json; --delay trace:FILE replays either; may be given for each")
+      ->add_option(
+          "-o,--output", options->out,
+          "the file to write: .csv or .json; may be given for each; --delay trace:FILE replays either")
       ->required()
       ->allow_extra_args(false);
   command->add_flag("-q,--quiet", options->quiet, "print no summary");
@@ -116,21 +117,21 @@ void add_record(CLI::App& app, Action& action) {
       "  mpirun -n 8 papfft record -o psd.csv -o psd.json -- psd long.sigmf-meta --frames-at-once 100 -o "
       "long.svg\n"
       "  mpirun -n 8 papfft bench collective --op gather --algorithms mpi,ls,bsls --delay trace:psd.csv\n"
-      "After the options of record comes the job as it is typed alone: transform, spectrogram, psd, "
-      "correlate, convolve or "
-      "bench\nfft. All of them also take --record FILE themselves, and --timeline FILE. Recording makes a "
-      "session (clocks are "
-      "synchronised, arrivals "
-      "are\npredicted), and costs a microsecond per call.\n"
-      "The file has a row per call and rank: operation, algorithm, root, bytes, ns of computation before it, "
-      "ns of arrival,\n"
-      "predicted arrival and exit on rank 0's clock. Replayed (--delay trace:FILE, papfft simulate "
-      "--arrivals trace:FILE) is "
-      "an\niteration per call before which half or more of the ranks beside its root computed: a rank's "
-      "delay is its arrival "
-      "minus the "
-      "earliest. After\nthe last iteration comes the first again. Fewer ranks than in the file may replay "
-      "it, more may not.\n"
+      "After the options of record comes the job as you would type it alone: transform, spectrogram, psd,\n"
+      "correlate, convolve or bench fft. All of them also take --record FILE and --timeline FILE "
+      "themselves.\n"
+      "Recording makes a session: clocks are synchronised, and arrivals are predicted. It costs a "
+      "microsecond\n"
+      "per call.\n"
+      "The file has a row per call and rank: operation, algorithm, root, bytes, ns of computation before "
+      "the\n"
+      "call, and ns of arrival, predicted arrival and exit on rank 0's clock.\n"
+      "A replay (--delay trace:FILE, papfft simulate --arrivals trace:FILE) has one iteration for each call\n"
+      "before which half or more of the ranks beside the root computed. A rank's delay is its arrival minus "
+      "the\n"
+      "earliest. After the last iteration the first comes again. Fewer ranks than in the file may replay "
+      "it;\n"
+      "more may not.\n"
       "Exit codes: those of the job.");
   command->callback([&action, options, command] {
     action = [options, command] { return run_record(*options, command->remaining()); };

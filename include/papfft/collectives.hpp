@@ -147,8 +147,8 @@ class PAPFFT_API Collectives {
     bcast_bytes(std::as_writable_bytes(data), sizeof(T), root, algorithm);
   }
 
-  /// recv[i] at the root becomes op over all ranks of send[i]; `recv` is ignored elsewhere, and may be `send`.
-  /// If is_commutative<Op> is false, the ranks' values are combined in rank order.
+  /// The root's recv[i] becomes the combination of all ranks' send[i]. The root's `recv` may be its `send`; the other ranks'
+  /// `recv` is ignored. If is_commutative<Op> is false, the values are combined in rank order.
   template <Element T, typename Op>
   requires std::regular_invocable<const Op&, const T&, const T&>
   void reduce(std::span<const T> send, std::span<T> recv, Op op, int root,
@@ -197,6 +197,26 @@ class PAPFFT_API Collectives {
   /// From now on `link` decides the numbers of segments and of messages under way. Not collective, but `link` must be the
   /// same on all ranks.
   void use_link(const LinkModel& link);
+
+  /// Any operation that combines nothing, typed. Its row in papfft/operation.hpp says which rank needs which buffer.
+  /// @param counts  elements of each rank's block, if the operation takes sizes; empty: all blocks have one size
+  template <Element T>
+  void collective(Operation operation, std::span<const T> send, std::span<T> recv, int root = 0,
+                  std::string_view algorithm = "auto", std::span<const std::size_t> counts = {}) {
+    const std::vector<std::size_t> block_bytes = in_bytes(counts, sizeof(T));
+    call(prepared({.operation = operation,
+                   .element_bytes = sizeof(T),
+                   .root = root,
+                   .algorithm = algorithm,
+                   .send = std::as_bytes(send),
+                   .recv = std::as_writable_bytes(recv),
+                   .block_bytes = block_bytes}));
+  }
+  /// The same for an operation that combines.
+  template <Element T, typename Op>
+  requires std::regular_invocable<const Op&, const T&, const T&>
+  void reduction(Operation operation, std::span<const T> send, std::span<T> recv, Op op, int root = 0,
+                 std::string_view algorithm = "auto", std::span<const std::size_t> counts = {});
 
   /// Completes the arguments of any operation from the buffers' sizes: `bytes`, and of a reduction `element_bytes`. The
   /// buffers are those of the typed calls; the own block of an allgather is brought to its place in `recv`.
@@ -316,6 +336,21 @@ void Collectives::reduce(std::span<const T> send, std::span<T> recv, Op op, int 
                          std::string_view algorithm) {
   const ElementReducer<T, Op> reducer(std::move(op), is_commutative<Op>);
   reduce_bytes(std::as_bytes(send), std::as_writable_bytes(recv), reducer, root, algorithm);
+}
+
+template <Element T, typename Op>
+requires std::regular_invocable<const Op&, const T&, const T&>
+void Collectives::reduction(Operation operation, std::span<const T> send, std::span<T> recv, Op op, int root,
+                            std::string_view algorithm, std::span<const std::size_t> counts) {
+  const ElementReducer<T, Op> reducer(std::move(op), is_commutative<Op>);
+  const std::vector<std::size_t> block_bytes = in_bytes(counts, sizeof(T));
+  call(prepared({.operation = operation,
+                 .root = root,
+                 .algorithm = algorithm,
+                 .send = std::as_bytes(send),
+                 .recv = std::as_writable_bytes(recv),
+                 .reducer = &reducer,
+                 .block_bytes = block_bytes}));
 }
 
 template <Element T, typename Op>

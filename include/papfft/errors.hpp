@@ -20,7 +20,7 @@ class PAPFFT_API TransportError : public std::runtime_error {
 class PAPFFT_API StuckError : public std::runtime_error {
  public:
   StuckError(const std::string& what, bool speaks) : std::runtime_error(what), speaks_(speaks) {}
-  /// True on one of the stuck ranks, the lowest: this rank should report and end the job.
+  /// True on one of the stuck ranks, the lowest of the first ones: this rank should report and end the job.
   [[nodiscard]] bool speaks() const noexcept { return speaks_; }
 
  private:

@@ -8,7 +8,7 @@
 
 namespace papfft::comm {
 
-/// The collective operations. What each one is says its row in kOperations below.
+/// The collective operations. The rows of kOperations below say what each one is.
 enum class Operation : std::uint8_t {
   scatter,
   gather,

@@ -56,7 +56,7 @@ struct Options {
   /// First segment of a linear-synchronised gather.
   std::size_t head_bytes = 32768;
 
-  /// Chunk of a receiver-driven gather; below MPI's eager limit (64 KiB over TCP), so that a chunk needs no handshake.
+  /// Chunk of a receiver-driven gather. It is below MPI's eager limit (64 KiB over TCP), so that a chunk needs no handshake.
   std::size_t chunk_bytes = 16384;
   /// Chunks that the root keeps under way; 0: as many as the network carries best, found out during the gather.
   int credits = 0;

@@ -3,7 +3,6 @@
 # A user's projects by CMake: with the shared library, with the static one, in C++ alone, in C alone, and as the tutorial says.
 # shellcheck source=tests/install/common.sh
 source "$(dirname "$0")/common.sh"
-here=$(dirname "$0")
 
 project() { # FOLDER SOURCE [CMAKE OPTION...]
   cmake -S "$2" -B "$1" -DCMAKE_PREFIX_PATH="$prefix" "${@:3}" >log 2>&1 || { cat log; fail "cmake -S $2"; }

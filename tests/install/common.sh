@@ -2,6 +2,8 @@
 # shellcheck shell=bash
 # What the tests of an installation share. $PAPFFT_PREFIX is what tree.sh has installed; a test works in $scratch.
 set -euo pipefail
+# shellcheck disable=SC2034  # used by those who source this
+here=$(cd "$(dirname "$0")" && pwd)
 prefix=$PAPFFT_PREFIX
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

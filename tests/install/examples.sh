@@ -3,7 +3,7 @@
 # Every example in the headers' comments and in the manuals compiles and runs.
 # shellcheck source=tests/install/common.sh
 source "$(dirname "$0")/common.sh"
-programs=$(python3 "$(dirname "$0")/fragments.py" "$PAPFFT_SOURCE" "$prefix" "$scratch") || fail "the examples cannot be taken out"
+programs=$(python3 "$here/fragments.py" "$PAPFFT_SOURCE" "$prefix" "$scratch") || fail "the examples cannot be taken out"
 cpp_package=papfft-comm
 [[ ! -e $prefix/include/papfft/fft.hpp ]] || cpp_package=papfft-fft
 warnings=(-Wall -Wextra -Wno-unused -Werror)

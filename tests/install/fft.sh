@@ -4,7 +4,7 @@
 # shellcheck source=tests/install/common.sh
 source "$(dirname "$0")/common.sh"
 export OMP_NUM_THREADS=1
-cp "$(dirname "$0")/fft_user.cpp" .
+cp "$here/fft_user.cpp" .
 # shellcheck disable=SC2046
 mpicxx -Wall -Werror $(flags --cflags papfft-fft) fft_user.cpp $(flags --libs papfft-fft) "$rpath" -o fft_user || fail "papfft-fft.pc"
 run ./fft_user | grep -x '3 ranks, 0 wrong' || fail "the program by pkg-config"

@@ -8,5 +8,5 @@ for manual in README.md LICENSE docs/README.md comm/README.md comm/arrival/READM
   [[ -s $manuals/$manual ]] || fail "no $manual"
 done
 diff -r "$PAPFFT_SOURCE/docs" "$manuals/docs" || fail "docs/ is not whole"
-python3 "$(dirname "$0")/links.py" "$manuals" || fail "links between the installed manuals"
-python3 "$(dirname "$0")/links.py" "$PAPFFT_SOURCE" || fail "links in the source tree"
+python3 "$here/links.py" "$manuals" || fail "links between the installed manuals"
+python3 "$here/links.py" "$PAPFFT_SOURCE" || fail "links in the source tree"

@@ -11,5 +11,5 @@ for library in "$prefix/$PAPFFT_LIBDIR"/libpapfft_*.so; do
   [[ $soname == "$name.${version%.*}" ]] || fail "$name: soname $soname with version $version"
   [[ -e $prefix/$PAPFFT_LIBDIR/$soname ]] || fail "no $soname"
   nm -DC --defined-only "$library" >"$name.symbols"
-  python3 "$(dirname "$0")/symbols.py" "$name.symbols" "$prefix/include/papfft" pat || fail "$name"
+  python3 "$here/symbols.py" "$name.symbols" "$prefix/include/papfft" pat || fail "$name"
 done

@@ -257,6 +257,31 @@ TEST(Collectives, OneSpeaksAlsoIfTheyBecomeStuckOneAfterAnother) {
   EXPECT_EQ(spoken, 1);
 }
 
+// Any operation by its row, as the typed calls have it.
+TEST(Collectives, TakeAnyOperationTyped) {
+  ThreadGroup(3).run([](Transport& transport) {
+    Collectives comm(transport, quick());
+    const int me = comm.rank();
+    const std::vector<int> mine = block(7, me, 5);
+    std::vector<int> all(me == 1 ? 15 : 0);
+    comm.collective<int>(Operation::gather, mine, all, 1);
+    EXPECT_EQ(all, me == 1 ? whole(7, 3, 5) : std::vector<int>{});
+
+    const std::array<std::size_t, 3> counts = {5, 0, 2};
+    std::vector<int> together(7);
+    comm.collective<int>(Operation::allgatherv, std::span(mine).first(counts[static_cast<std::size_t>(me)]),
+                         together, 0, "auto", counts);
+    EXPECT_EQ(std::vector(together.begin() + 5, together.end()), block(7, 2, 2));
+
+    std::vector<int> part(counts[static_cast<std::size_t>(me)]);
+    comm.reduction<int>(Operation::reduce_scatter, std::vector<int>(7, me), part, std::plus<>{}, 0, "auto",
+                        counts);
+    EXPECT_EQ(part, std::vector<int>(part.size(), 3));
+    EXPECT_THROW(comm.collective<int>(Operation::gather, mine, all, 1, "auto", counts),
+                 std::invalid_argument);
+  });
+}
+
 TEST(Collectives, CountTheBytesTheySend) {
   ThreadGroup(4).run([](Transport& transport) {
     Collectives comm(transport, quick());

@@ -246,10 +246,14 @@ TEST(Choose, RunsInTheBackgroundWhatGainsByIt) {
 }
 
 TEST(SelectAlgorithm, LeavesShortMessagesToTheMpiLibrary) {
-  for (int o = 0; o < kOperationCount; ++o) {
-    const auto operation = static_cast<Operation>(o);
+  for (const OperationTraits& row : kOperations) {
+    EXPECT_FALSE(prefers_stock(row.operation, 1 << 22)) << row.name;
+  }
+  // As far as it was measured; a new operation is ours until then.
+  for (const Operation operation :
+       {Operation::scatter, Operation::gather, Operation::bcast, Operation::reduce, Operation::allgather,
+        Operation::allgatherv, Operation::allreduce, Operation::reduce_scatter}) {
     EXPECT_TRUE(prefers_stock(operation, 1024)) << to_string(operation);
-    EXPECT_FALSE(prefers_stock(operation, 1 << 22)) << to_string(operation);
   }
 }
 
