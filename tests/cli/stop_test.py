@@ -323,9 +323,9 @@ class ResumeTest(StopCase):
         self.z = noise(3000)
         self.path("z.cf32").write_bytes(self.z.tobytes())
 
-    def begin(self, *options, ranks=2):
+    def begin(self, *options, ranks=2, delay="flat:1ms"):
         """A batch that is stopped on its way."""
-        job = self.start_job("transform", "z.cf32", *BATCH, "--resume", "-o", "out.npy", "--delay", "flat:1ms", "--progress",
+        job = self.start_job("transform", "z.cf32", *BATCH, "--resume", "-o", "out.npy", "--delay", delay, "--progress",
                              "always", *options, ranks=ranks)
         wait_until(lambda: (done := re.match(rb"transform +(\d+)/", job.stderr.readline())) and int(done[1]) > 9)
         job.send_signal(signal.SIGUSR1)
@@ -365,7 +365,7 @@ class ResumeTest(StopCase):
                 ("stream", 3, "auto", None, "; they were transformed each shared by 3 ranks"),
                 ("farm", 2, "alone", None, "")):
             with self.subTest(first=first, ranks=ranks, then=then, more_ranks=more_ranks):
-                self.begin("--engine", first, ranks=ranks)
+                self.begin("--engine", first, ranks=ranks, delay="flat:4ms")  # mpirun passes the signal on in its own time
                 self.goes_on("--engine", then, ranks=more_ranks, otherwise=otherwise)
                 self.path("out.npy").unlink()
 
