@@ -4,10 +4,10 @@
 
 namespace papfft::app {
 
-void add_bench(CLI::App& app, Action& action) {
-  CLI::App* command =
+void add_bench(cli::Command& app) {
+  cli::Command* command =
       app.add_subcommand("bench", "measure collectives, transforms, planning and the predictor");
-  command->require_subcommand(1);
+  command->require_subcommand();
   command->footer(
       "Examples:\n"
       "  mpirun -n 4 papfft bench collective --op gather --algorithms mpi,ls,bsls --bytes 8M "
@@ -17,11 +17,11 @@ void add_bench(CLI::App& app, Action& action) {
       "  papfft bench local --sizes 2^10..2^20\n"
       "  mpirun -n 4 papfft bench predictor --delay uniform:20ms\n"
       "  papfft bench collective --help");
-  add_bench_collective(*command, action);
-  add_bench_fft(*command, action);
-  add_bench_schedule(*command, action);
-  add_bench_local(*command, action);
-  add_bench_predictor(*command, action);
+  add_bench_collective(*command);
+  add_bench_fft(*command);
+  add_bench_schedule(*command);
+  add_bench_local(*command);
+  add_bench_predictor(*command);
 }
 
 }  // namespace papfft::app

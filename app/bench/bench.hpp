@@ -5,10 +5,10 @@
 namespace papfft::app {
 
 /// The commands below `papfft bench`.
-void add_bench_collective(CLI::App& bench, Action& action);
-void add_bench_fft(CLI::App& bench, Action& action);
-void add_bench_schedule(CLI::App& bench, Action& action);
-void add_bench_local(CLI::App& bench, Action& action);
-void add_bench_predictor(CLI::App& bench, Action& action);
+void add_bench_collective(cli::Command& bench);
+void add_bench_fft(cli::Command& bench);
+void add_bench_schedule(cli::Command& bench);
+void add_bench_local(cli::Command& bench);
+void add_bench_predictor(cli::Command& bench);
 
 }  // namespace papfft::app

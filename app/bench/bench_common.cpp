@@ -141,10 +141,6 @@ void CallWatch::watch() {
   }
 }
 
-comm::LinkProbe rate_probe(int root) {
-  return {.sender = root == 0 ? 1 : 0, .receiver = root, .long_bytes = std::size_t{1} << 20U, .in_flight = 8};
-}
-
 Work::Work(const std::string& kind) : spins_(kind == "spin") {
   if (kind != "spin" && kind != "sleep") {
     throw std::invalid_argument("no work '" + kind + "'; known: sleep, spin");
@@ -168,7 +164,7 @@ void require_launcher(const std::string& command) {
   }
 }
 
-nlohmann::ordered_json to_json(const report::Summary& s) {
+io::Json to_json(const report::Summary& s) {
   return {{"median", s.median},    {"mean", s.mean}, {"stddev", s.stddev},
           {"p10", s.p10},          {"p90", s.p90},   {"p99", s.p99},
           {"min", s.min},          {"max", s.max},   {"median_ci95", {s.median_low, s.median_high}},

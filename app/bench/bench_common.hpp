@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "app/io/nlohmann_bridge.hpp"
+#include "app/io/json.hpp"
 #include "app/report/statistics.hpp"
 #include "app/run/job.hpp"
 #include "app/run/job_options.hpp"
@@ -89,9 +89,6 @@ class CallWatch {
   std::thread thread_;
 };
 
-/// Messages from another rank to the root, long enough for the rate of the link: by these bounds are computed.
-[[nodiscard]] comm::LinkProbe rate_probe(int root);
-
 /// The compute phase of an experiment.
 class Work {
  public:
@@ -106,7 +103,7 @@ class Work {
 /// Before any MPI call. @throws UsageError  not started by a launcher
 void require_launcher(const std::string& command);
 
-[[nodiscard]] nlohmann::ordered_json to_json(const report::Summary& summary);
+[[nodiscard]] io::Json to_json(const report::Summary& summary);
 
 [[nodiscard]] double milliseconds(std::int64_t ns);
 

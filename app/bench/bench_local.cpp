@@ -12,7 +12,6 @@
 #include "app/bench/bench.hpp"
 #include "app/bench/bench_common.hpp"
 #include "app/cli/exit_code.hpp"
-#include "app/cli/number_checks.hpp"
 #include "app/cli/version.hpp"
 #include "app/jobs/transform_sizes.hpp"
 #include "app/report/statistics.hpp"
@@ -152,7 +151,7 @@ void write_json(const LocalOptions& options, const std::vector<Row>& rows) {
   if (options.json.empty()) return;
   utsname system{};
   uname(&system);
-  nlohmann::ordered_json json;
+  io::Json json;
   json["papfft"] = kVersion;
   json["machine"] = {{"host", system.nodename},
                      {"kernel", fmt::format("{} {}", system.sysname, system.release)},
@@ -160,7 +159,7 @@ void write_json(const LocalOptions& options, const std::vector<Row>& rows) {
                      {"cores", comm::available_cores()},
                      {"instructions", fft::to_string(fft::instruction_sets().back())}};
   json["settings"] = {{"repetitions", options.repetitions}, {"least_ms", options.least_ms}};
-  json["rows"] = nlohmann::ordered_json::array();
+  json["rows"] = io::Json::array();
   for (const Row& row : rows) {
     json["rows"].push_back({{"kernel", fft::to_string(row.kernel)},
                             {"n", row.length},
@@ -170,7 +169,7 @@ void write_json(const LocalOptions& options, const std::vector<Row>& rows) {
                             {"time_us", to_json(report::summarize(row.time_us))},
                             {"mflops", row.mflops()}});
   }
-  json["means"] = nlohmann::ordered_json::array();
+  json["means"] = io::Json::array();
   for (const Mean& mean : means(rows)) {
     json["means"].push_back({{"kernel", fft::to_string(mean.kernel)},
                              {"precision", mean.precision},
@@ -220,21 +219,20 @@ int run_local(const LocalOptions& options) {
 
 }  // namespace
 
-void add_bench_local(CLI::App& bench, Action& action) {
+void add_bench_local(cli::Command& bench) {
   const auto options = std::make_shared<LocalOptions>();
-  CLI::App* command =
+  cli::Command* command =
       bench.add_subcommand("local", "time one process's transforms: our kernels against FFTW");
   options->sizes.declare(*command);
   command->add_option("--threads", options->threads, "numbers of OpenMP threads")
       ->delimiter(',')
-      ->check(CLI::Range(1, 4096))
+      ->in_range(1, 4096)
       ->capture_default_str();
   command->add_option("--repetitions", options->repetitions, "measurements of each, in turns")
-      ->check(CLI::Range(1, 100000))
+      ->in_range(1, 100000)
       ->capture_default_str();
   command->add_option("--least-ms", options->least_ms, "how long each measurement lasts at least")
-      ->check(CLI::Range(0.001, 1e6))
-      ->check(finite_number())
+      ->in_range(0.001, 1e6)
       ->capture_default_str();
   command->add_option("--json", options->json, "write the results here");
   command->add_option("--csv", options->csv, "write a table here");
@@ -248,7 +246,7 @@ void add_bench_local(CLI::App& bench, Action& action) {
       "minute for 2^22. 'pieces': FFTW on pieces of the vector, which threads share; FFTW itself is measured "
       "on one thread.\n"
       "Exit codes: 0 ok, 64 usage, 73 cannot write.");
-  command->callback([&action, options] { action = [options] { return run_local(*options); }; });
+  command->runs([options] { return run_local(*options); });
 }
 
 }  // namespace papfft::app

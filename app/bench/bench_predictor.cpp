@@ -148,24 +148,24 @@ class PredictorBench {
       }
     }
     if (options_.job.json.empty()) return;
-    nlohmann::ordered_json json;
+    io::Json json;
     json["papfft"] = kVersion;
     json["machine"] = machine_json(job_);
     json["settings"] = {{"algorithm", options_.algorithm},  {"bytes", options_.bytes},
                         {"delay", options_.arrivals.delay}, {"compute", options_.compute},
                         {"edge", options_.arrivals.edge},   {"blocks", options_.blocks},
                         {"seed", options_.arrivals.seed}};
-    nlohmann::ordered_json row = {{"ranks", job_.size()},
-                                  {"pattern", options_.arrivals.delay},
-                                  {"phases", with.size()},
-                                  {"work_without_ms", to_json(plain)},
-                                  {"work_with_ms", to_json(watched)},
-                                  {"cost", cost},
-                                  {"thread_share", to_json(share)},
-                                  {"predicted", errors.size()},
-                                  {"prediction_error_ms", nullptr}};
+    io::Json row = {{"ranks", job_.size()},
+                    {"pattern", options_.arrivals.delay},
+                    {"phases", with.size()},
+                    {"work_without_ms", to_json(plain)},
+                    {"work_with_ms", to_json(watched)},
+                    {"cost", cost},
+                    {"thread_share", to_json(share)},
+                    {"predicted", errors.size()},
+                    {"prediction_error_ms", nullptr}};
     if (!errors.empty()) row["prediction_error_ms"] = to_json(report::summarize(errors));
-    json["rows"] = nlohmann::ordered_json::array({row});
+    json["rows"] = io::Json::array({row});
     write_text(options_.job.json, json.dump(2) + "\n");
   }
 
@@ -199,9 +199,9 @@ int run_predictor(const PredictorOptions& options) {
 
 }  // namespace
 
-void add_bench_predictor(CLI::App& bench, Action& action) {
+void add_bench_predictor(cli::Command& bench) {
   const auto options = std::make_shared<PredictorOptions>();
-  CLI::App* command = bench.add_subcommand("predictor", "what predicting costs, and how good it is");
+  cli::Command* command = bench.add_subcommand("predictor", "what predicting costs, and how good it is");
   command->add_option("--algorithm", options->algorithm, "of the gather after each phase")
       ->capture_default_str();
   command->add_option("--bytes", options->bytes, "size of its whole vector")->capture_default_str();
@@ -210,7 +210,7 @@ void add_bench_predictor(CLI::App& bench, Action& action) {
   command
       ->add_option("--blocks", options->blocks,
                    "how often ten phases without and ten with the predictor alternate")
-      ->check(CLI::Range(1, 100000))
+      ->in_range(1, 100000)
       ->capture_default_str();
   options->arrivals.declare(*command);
   options->job.declare_common(*command);
@@ -218,7 +218,7 @@ void add_bench_predictor(CLI::App& bench, Action& action) {
       "Examples:\n"
       "  mpirun -n 4 papfft bench predictor --delay uniform:20ms --json predictor.json\n"
       "Cost: the work's median time with the predictor at work over that without, less one.");
-  command->callback([&action, options] { action = [options] { return run_predictor(*options); }; });
+  command->runs([options] { return run_predictor(*options); });
 }
 
 }  // namespace papfft::app

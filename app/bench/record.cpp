@@ -99,18 +99,18 @@ int run_record(const RecordOptions& options, std::vector<std::string> job) {
 
 }  // namespace
 
-void add_record(CLI::App& app, Action& action) {
+void add_record(cli::Command& app) {
   const auto options = std::make_shared<RecordOptions>();
-  CLI::App* command =
+  cli::Command* command =
       app.add_subcommand("record", "run a job and record when its ranks come to collective calls");
   command
       ->add_option(
           "-o,--output", options->out,
           "the file to write: .csv or .json; may be given for each; --delay trace:FILE replays either")
       ->required()
-      ->allow_extra_args(false);
+      ->one_value_each();
   command->add_flag("-q,--quiet", options->quiet, "print no summary");
-  command->prefix_command();
+  command->takes_rest();
   command->footer(
       "Examples:\n"
       "  mpirun -n 4 papfft record -o bell.csv spectrogram bell.flac -o bell.png --gather bsls\n"
@@ -133,9 +133,7 @@ void add_record(CLI::App& app, Action& action) {
       "it;\n"
       "more may not.\n"
       "Exit codes: those of the job.");
-  command->callback([&action, options, command] {
-    action = [options, command] { return run_record(*options, command->remaining()); };
-  });
+  command->runs([options, command] { return run_record(*options, command->rest()); });
 }
 
 }  // namespace papfft::app

@@ -167,9 +167,9 @@ int run_report(const ReportOptions& options) {
 
 }  // namespace
 
-void add_report(CLI::App& app, Action& action) {
+void add_report(cli::Command& app) {
   const auto options = std::make_shared<ReportOptions>();
-  CLI::App* command = app.add_subcommand(
+  cli::Command* command = app.add_subcommand(
       "report", "make one page of figures from the JSON files of measurements and timelines");
   command
       ->add_option(
@@ -205,7 +205,7 @@ void add_report(CLI::App& app, Action& action) {
       "Of a timeline there is a picture of the whole job and one of its first calls, with their messages; "
       "ui.perfetto.dev shows any part of it.\n"
       "Exit codes: 0 ok, 64 usage, 65 bad data, 73 cannot write.");
-  command->callback([&action, options] { action = [options] { return run_report(*options); }; });
+  command->runs([options] { return run_report(*options); });
 }
 
 }  // namespace papfft::app

@@ -8,7 +8,6 @@
 #include "app/bench/bench_common.hpp"
 #include "app/cli/command.hpp"
 #include "app/cli/exit_code.hpp"
-#include "app/cli/number_checks.hpp"
 #include "app/io/errors.hpp"
 #include "app/jobs/transform_sizes.hpp"
 #include "app/report/text_table.hpp"
@@ -90,17 +89,16 @@ int run_tune(const TuneOptions& options) {
 
 }  // namespace
 
-void add_tune(CLI::App& app, Action& action) {
+void add_tune(cli::Command& app) {
   const auto options = std::make_shared<TuneOptions>();
-  CLI::App* command =
+  cli::Command* command =
       app.add_subcommand("tune", "find the fastest kernel for local transforms and remember it");
   options->sizes.declare(*command);
   command->add_option("--threads", options->threads, "OpenMP threads to measure with")
-      ->check(CLI::Range(1, 4096))
+      ->in_range(1, 4096)
       ->capture_default_str();
   command->add_option("--effort", options->effort_s, "seconds to measure each kernel for, planning aside")
-      ->check(CLI::Range(1e-6, 1e4))
-      ->check(finite_number())
+      ->in_range(1e-6, 1e4)
       ->capture_default_str();
   command->add_option("--file", options->file, "remember it here (use it with PAPFFT_TUNING=FILE)");
   command->add_flag("-q,--quiet", options->quiet, "no table");
@@ -114,7 +112,7 @@ void add_tune(CLI::App& app, Action& action) {
       "ignores it.\n"
       "Results are the same to the bit in every run, but tuning again may change the last bits.\n"
       "Exit codes: 0 ok, 64 usage, 73 cannot write.");
-  command->callback([&action, options] { action = [options] { return run_tune(*options); }; });
+  command->runs([options] { return run_tune(*options); });
 }
 
 }  // namespace papfft::app

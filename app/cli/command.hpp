@@ -18,16 +18,16 @@ void add_spectrogram(cli::Command& app);
 void add_psd(cli::Command& app);
 void add_correlate(cli::Command& app);
 void add_convolve(cli::Command& app);
-void add_algorithms(CLI::App& app, Action& action);
-void add_schedule(CLI::App& app, Action& action);
-void add_simulate(CLI::App& app, Action& action);
-void add_bench(CLI::App& app, Action& action);
+void add_algorithms(cli::Command& app);
+void add_schedule(cli::Command& app);
+void add_simulate(cli::Command& app);
+void add_bench(cli::Command& app);
 void add_cluster(cli::Command& app);
-void add_tune(CLI::App& app, Action& action);
-void add_report(CLI::App& app, Action& action);
-void add_experiment(CLI::App& app, Action& action);
+void add_tune(cli::Command& app);
+void add_report(cli::Command& app);
+void add_experiment(cli::Command& app);
 void add_info(cli::Command& app);
-void add_record(CLI::App& app, Action& action);
+void add_record(cli::Command& app);
 
 /// Reads a command line, without the program's name, and does what it says. Complains by itself. @return the exit code
 [[nodiscard]] int run_words(const std::vector<std::string>& words);

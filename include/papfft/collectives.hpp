@@ -54,6 +54,9 @@ struct LinkProbe {
   std::size_t long_bytes = 32768;  ///< more than short_bytes
   int messages = 64;
   int in_flight = 2;
+  /// Sent in long messages before the clock starts. A shaped link passes a burst at once before its rate shows; these must be
+  /// more bytes than that.
+  std::size_t burst_bytes = std::size_t{1} << 19U;
 };
 
 /// A collective call that was started and goes on beside its caller. Whoever waits for anything in the same group moves all

@@ -73,6 +73,60 @@ class BenchTest(ProgramTest):
         self.assertGreater(result["rows"][3]["segments"], 1)
         self.assertTrue(all(row["correct"] for row in result["rows"]), result)
 
+    def test_stock_mpi_by_an_algorithm_of_choice_is_a_peer(self):
+        for operation, chosen in (("scatter", "mpi:1"), ("gather", "mpi:3/32K"), ("bcast", "mpi:3/16K"), ("reduce", "mpi:3/64K"),
+                                  ("allgather", "mpi:4"), ("allreduce", "mpi:5/16K"), ("reduce_scatter", "mpi:3")):
+            with self.subTest(operation):
+                result = self.collective("--op", operation, "--algorithms", f"mpi-best,{chosen}", "--bytes", "60000", "--calls")
+                self.assertEqual([row["algorithm"] for row in result["rows"]], ["mpi", "mpi-best", chosen])
+                default, best, asked = (row["mpi_algorithm"] for row in result["rows"])
+                self.assertIsNone(default)
+                self.assertRegex(best, r"^[1-9](/(16|64|256)K)?$")
+                self.assertEqual(asked, chosen.removeprefix("mpi:"))
+                for row in result["rows"]:
+                    self.assertTrue(row["correct"], row)
+                    self.assertEqual(row["segments"], 0)
+                    self.assertEqual(len(row["calls"]["exit_us"]), 2)
+        shown = self.papfft("bench", "collective", "--op", "bcast", "--algorithms", "mpi-best", "--bytes", "4K", *QUICK, "--csv", "rows.csv",
+                            ranks=2).stdout.decode()
+        self.assertRegex(shown, r"mpi-best \([1-9]")
+        self.assertIn("over mpi-best", shown)
+        with self.path("rows.csv").open() as file:
+            self.assertEqual([row["mpi_algorithm"] == "" for row in csv.DictReader(file)], [True, False])
+        self.papfft("report", self.path("bench.json"), "-o", "report.html")
+        self.assertIn("gain over mpi-best", self.path("report.html").read_text())
+
+    def test_stock_algorithms_that_there_are_not(self):
+        for algorithm, operation, words in (("mpi:99", "bcast", ("no bcast algorithm 99", "3 pipeline")), ("mpi:", "bcast", ("mpi:3/64K",)),
+                                            ("mpi:0", "bcast", ("mpi:3/64K",)), ("mpi:three", "bcast", ("mpi:3/64K",)),
+                                            ("mpi:3/", "bcast", ("bytes",)), ("mpi:3/0", "bcast", ("segment",)),
+                                            ("mpi-best", "allgatherv", ("allgatherv", "what would work: mpi"))):
+            with self.subTest(algorithm, operation=operation):
+                result = run(command_line(("bench", "collective", "--op", operation, "--algorithms", algorithm, *QUICK), ranks=2),
+                             cwd=self.folder)
+                self.assertEqual(result.returncode, 64, result.stderr)
+                (complaint,) = complaints(result.stderr)
+                for word in words:
+                    self.assertIn(word, complaint)
+
+    def test_no_share_of_the_bound_is_above_1_and_the_link_is_named(self):
+        for operation in ("scatter", "bcast", "reduce", "allgather", "allreduce", "reduce_scatter"):
+            with self.subTest(operation):
+                result = self.collective("--op", operation, "--algorithms", "auto", "--bytes", "256K,1M", "--measure-link")
+                self.assertEqual(result["link"], {"between": "memory", "hosts": 1})
+                for row in result["rows"]:
+                    self.assertTrue(0 < row["efficiency"] <= 1, row)
+                    self.assertGreater(row["bound_ms"], 0)
+        shown = self.papfft("bench", "collective", "--op", "bcast", "--bytes", "64K", *QUICK, ranks=2).stdout.decode()
+        self.assertIn("bound: by what the cores of one host must copy", shown)
+        self.assertIn("share of bound: the bound / run time", shown)
+
+    def test_a_cluster_that_says_nonsense_about_its_cables(self):
+        for text in ("1gbit", "rate_bits_per_s=0 burst_bytes=1", "rate_bits_per_s=1e9 burst_bytes=-1", "rate_bits_per_s=1e9 burst_bytes=1 x"):
+            result = run(command_line(("bench", "collective", *QUICK), ranks=2), {"PAPFFT_CLUSTER_LINK": text}, cwd=self.folder)
+            self.assertEqual(result.returncode, 64)
+            self.assertIn("PAPFFT_CLUSTER_LINK", complaints(result.stderr)[0])
+
     def test_csv_has_the_rows_and_raw_every_rank_of_every_call(self):
         rows, raw = self.path("rows.csv"), self.path("raw.csv")
         self.collective("--algorithms", "lin", "--bytes", "4K", "--csv", rows, "--raw", raw)

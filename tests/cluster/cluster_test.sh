@@ -145,6 +145,9 @@ result cluster run -n 4 --per-host 2 --env 'GREETING=two words' --mca mpi_yield_
   sh -c 'echo "$(hostname) $GREETING $OMPI_MCA_mpi_yield_when_idle"'
 check "two ranks per host, --env, --mca" [ "$(sort <<<"$output" | uniq -c | tr -s ' \n' ' ')" = \
   " 2 h0 two words 0 2 h1 two words 0 " ]
+result cluster run -n 2 -- printenv PAPFFT_CLUSTER_LINK
+check "the ranks are told what the cables carry" [ "$(sort -u <<<"$output")" = \
+  "rate_bits_per_s=100000000 burst_bytes=25000" ]
 result cluster run -n 2 -- sh -c 'exit 7'
 check "the job's exit code is passed on" [ "$code" = 7 ]
 result cluster run -n 5 -- true

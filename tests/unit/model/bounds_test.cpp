@@ -23,44 +23,6 @@ TEST(Imbalance, TimesOfACall) {
   EXPECT_DOUBLE_EQ(elapsed_ns(arrival, exit), 40);  // (50 + 40 + 30) / 3
 }
 
-TEST(Imbalance, BoundOfScatter) {
-  // Block of 5 bytes at 2 ns: 10 ns on the wire.
-  EXPECT_EQ(bound_scatter_ns(Times{0, 0, 0, 0}, 0, 5, 2), 30);
-  EXPECT_EQ(bound_scatter_ns(Times{0, 0, 7, 0}, 2, 5, 2), 37);   // a late root
-  EXPECT_EQ(bound_scatter_ns(Times{3, 90, 3, 3}, 0, 5, 2), 87);  // a later leaf: until it is there
-  EXPECT_EQ(bound_scatter_ns(Times{9}, 0, 5, 2), 0);
-}
-
-TEST(Imbalance, BoundOfGather) {
-  EXPECT_EQ(bound_gather_ns(Times{0, 0, 0, 0}, 0, 5, 2), 30);
-  EXPECT_EQ(bound_gather_ns(Times{0, 5, 25, 0}, 0, 5, 2),
-            35);  // rank 3 until 10, rank 1 until 20, rank 2 25-35
-  EXPECT_EQ(bound_gather_ns(Times{80, 0, 0, 0}, 0, 5, 2), 80);  // all is there before the root
-  EXPECT_EQ(bound_gather_ns(Times{0, 12, 50, 11}, 2, 5, 2), 50);
-  EXPECT_EQ(bound_gather_ns(Times{9}, 0, 5, 2), 0);
-}
-
-/// The definition: serve in order of arrival.
-std::int64_t served(Times arrival, Rank root, std::int64_t wire) {
-  const std::int64_t begin = *std::ranges::min_element(arrival);
-  const std::int64_t root_arrival = arrival[static_cast<std::size_t>(root)];
-  arrival.erase(arrival.begin() + root);
-  std::ranges::sort(arrival);
-  std::int64_t t = begin;
-  for (const std::int64_t a : arrival) t = std::max(t, a) + wire;
-  return std::max(t, root_arrival) - begin;
-}
-
-TEST(Imbalance, BoundOfGatherIsServingInOrderOfArrival) {
-  std::mt19937 random(5);
-  for (int trial = 0; trial < 2000; ++trial) {
-    Times arrival(1 + random() % 9);
-    for (auto& a : arrival) a = static_cast<std::int64_t>(random() % 100);
-    const Rank root = static_cast<Rank>(random() % arrival.size());
-    EXPECT_EQ(bound_gather_ns(arrival, root, 5, 2), served(arrival, root, 10)) << "trial " << trial;
-  }
-}
-
 TEST(Imbalance, BoundOfReduce) {
   // In rounds, as in the vectors of the arrival-aware bi-greedy reduce.
   EXPECT_EQ(bound_reduce_ns(Times{0, 7, 3, 3, 1, 0, 5, 2}, 0, 8, 1), 15);
@@ -109,31 +71,7 @@ TEST(Imbalance, RefusesWhatMakesNoSense) {
   EXPECT_THROW((void)imbalance_factor(two, 0), std::invalid_argument);
   EXPECT_THROW((void)run_time_ns(one, two), std::invalid_argument);
   EXPECT_THROW((void)elapsed_ns(none, none), std::invalid_argument);
-  EXPECT_THROW((void)bound_scatter_ns(two, 2, 1, 1), std::invalid_argument);
-  EXPECT_THROW((void)bound_gather_ns(two, -1, 1, 1), std::invalid_argument);
   EXPECT_THROW((void)bound_reduce_ns(two, 0, 0, 1), std::invalid_argument);
-}
-
-TEST(Bounds, OfAllgatherWaitForTheOwnersAndCarryEveryBlockButTheOwn) {
-  using Sizes = std::vector<std::size_t>;
-  EXPECT_EQ(bound_allgather_ns(Times{0, 0, 0}, Sizes{10, 20, 30}, 2.0), 100) << "rank 0 gets 20 and 30";
-  EXPECT_EQ(bound_allgather_ns(Times{5, 0, 75}, Sizes{10, 20, 30}, 2.0), 135) << "the last block comes at 75";
-  EXPECT_EQ(bound_allgather_ns(Times{0, 0, 300}, Sizes{10, 20, 0}, 2.0), 300)
-      << "who has nothing arrives last";
-  EXPECT_EQ(bound_allgather_ns(Times{7}, Sizes{10}, 2.0), 0);
-  EXPECT_THROW((void)bound_allgather_ns(Times{0, 0}, Sizes{1}, 1.0), std::invalid_argument);
-}
-
-TEST(Bounds, OfReduceScatterAndAllreduce) {
-  using Sizes = std::vector<std::size_t>;
-  EXPECT_EQ(bound_reduce_scatter_ns(Times{0, 0, 0}, Sizes{10, 20, 30}, 2.0), 100) << "rank 0 gives 20 and 30";
-  EXPECT_EQ(bound_reduce_scatter_ns(Times{0, 0, 50}, Sizes{10, 20, 30}, 2.0), 110) << "rank 2 gives 30";
-  EXPECT_EQ(bound_reduce_scatter_ns(Times{50, 0, 0}, Sizes{10, 0, 500}, 1.0), 550) << "rank 0 for rank 2";
-  EXPECT_EQ(bound_reduce_scatter_ns(Times{7}, Sizes{10}, 2.0), 0);
-  EXPECT_EQ(bound_allreduce_ns(Times{0, 0, 0, 0}, 100, 2.0), 300);
-  EXPECT_EQ(bound_allreduce_ns(Times{0, 0, 0, 500}, 100, 2.0), 700);
-  EXPECT_EQ(bound_allreduce_ns(Times{0, 3}, 100, 2.0), 203);
-  EXPECT_EQ(bound_allreduce_ns(Times{9}, 100, 2.0), 0);
 }
 
 }  // namespace
