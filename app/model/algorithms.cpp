@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "app/cli/command.hpp"
 #include "app/cli/exit_code.hpp"
+#include "app/io/json.hpp"
 #include "comm/schedule/core/registry.hpp"
 
 namespace papfft::app {
@@ -21,7 +21,7 @@ std::string needs(const comm::Algorithm& a) {
 }
 
 int print_json() {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  io::Json list = io::Json::array();
   for (const comm::Algorithm* a : comm::algorithms()) {
     list.push_back({{"op", comm::to_string(a->operation)},
                     {"algorithm", a->name},
@@ -79,16 +79,16 @@ int print_markdown() {
 
 }  // namespace
 
-void add_algorithms(CLI::App& app, Action& action) {
+void add_algorithms(cli::Command& app) {
   const auto json = std::make_shared<bool>(false);
   const auto markdown = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("algorithms", "list the collective algorithms");
-  command->add_flag("--json", *json, "as JSON");
+  cli::Command* command = app.add_subcommand("algorithms", "list the collective algorithms");
+  cli::Option* as_json = command->add_flag("--json", *json, "as JSON");
   command->add_flag("--markdown", *markdown, "as a Markdown table (that of comm/README.md)")
-      ->excludes("--json");
+      ->excludes(as_json);
   command->footer("Examples:\n  papfft algorithms\n  papfft algorithms --json");
-  command->callback([&action, json, markdown] {
-    action = [json, markdown] { return *json ? print_json() : *markdown ? print_markdown() : print_text(); };
+  command->runs([json, markdown] {
+    return *json ? print_json() : *markdown ? print_markdown() : print_text();
   });
 }
 

@@ -57,19 +57,18 @@ int run_schedule(const ScheduleOptions& options) {
 
 }  // namespace
 
-void add_schedule(CLI::App& app, Action& action) {
+void add_schedule(cli::Command& app) {
   const auto options = std::make_shared<ScheduleOptions>();
-  CLI::App* command = app.add_subcommand("schedule", "make, verify and print the schedule of an algorithm");
+  cli::Command* command =
+      app.add_subcommand("schedule", "make, verify and print the schedule of an algorithm");
   command->add_option("--op", options->operation, "operation: scatter, gather, bcast, reduce, ...")
       ->required();
   command->add_option("--algorithm", options->algorithm, "its algorithm (see: papfft algorithms)")
       ->required();
-  command->add_option("--ranks", options->ranks, "number of ranks")
-      ->required()
-      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--ranks", options->ranks, "number of ranks")->required()->in_range(1, 1 << 20);
   command->add_option("--root", options->root, "root of a rooted operation")->capture_default_str();
   command->add_option("--segments", options->segments, "segments per block (or of the vector)")
-      ->check(CLI::Range(1, 1 << 20))
+      ->in_range(1, 1 << 20)
       ->capture_default_str();
   command->add_flag("--ordered", options->ordered, "for an operation that is not commutative");
   command->add_option("--arrivals", options->arrival_ns, "expected arrival of each rank, in ns")
@@ -79,15 +78,16 @@ void add_schedule(CLI::App& app, Action& action) {
                    "duration of a round in ns, for algorithms that plan in rounds")
       ->capture_default_str();
   command->add_flag("--verify", options->verify, "run it symbolically and say whether it is correct");
-  command->add_flag("--json", options->json, "print as JSON");
-  command->add_flag("--text", options->text, "print as text (default, unless --verify or --json)");
+  cli::Option* json = command->add_flag("--json", options->json, "print as JSON");
+  command->add_flag("--text", options->text, "print as text (the default without --verify and --json)")
+      ->excludes(json);
   command->footer(
       "Examples:\n"
       "  papfft schedule --op scatter --algorithm bnom --ranks 6\n"
       "  papfft schedule --op reduce --algorithm bnom --ranks 48 --root 5 --segments 8 --verify\n"
       "  papfft schedule --op gather --algorithm ls --ranks 4 --json\n"
       "Exit codes: 0 ok, 64 usage, 70 the schedule is wrong.");
-  command->callback([&action, options] { action = [options] { return run_schedule(*options); }; });
+  command->runs([options] { return run_schedule(*options); });
 }
 
 }  // namespace papfft::app

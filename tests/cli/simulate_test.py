@@ -16,7 +16,7 @@ HAS_SIMGRID = (pathlib.Path(PROGRAM).parent / "papfft-simgrid.so").exists()
 class SimulateTest(ProgramTest):
     def rows(self, *arguments):
         """The rows of a simulation, as it writes them."""
-        self.papfft("simulate", "--quiet", "--json", "out.json", *arguments)
+        self.papfft("simulate", "-q", "--json", "out.json", *arguments)
         return json.loads(self.path("out.json").read_text())["rows"]
 
     def run_ns(self, *arguments):

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "app/model/simulate_output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/cli/version.hpp"
+#include "app/report/byte_count.hpp"
+#include "app/report/text_table.hpp"
+
+namespace papfft::app {
+
+namespace {
+
+/// What the links are like.
+io::Json links_json(const SimulateOptions& options, const SimulateSettings& settings) {
+  if (settings.platform) {
+    const comm::LinkModel link = settings.platform->link();
+    return {{"platform", std::filesystem::path(options.platform).filename().string()},
+            {"network", options.network},
+            {"alpha", fmt::format("{:g}us", link.alpha_ns * 1e-3)},
+            {"beta_ns_per_byte", link.beta_ns_per_byte},
+            {"gamma_ns_per_byte", options.gamma_ns}};
+  }
+  return {{"alpha", options.alpha},
+          {"beta_ns_per_byte", options.beta_ns},
+          {"gamma_ns_per_byte", options.gamma_ns},
+          {"ports", options.ports},
+          {"combining", options.combining}};
+}
+
+io::Json row_json(const SimulateSettings& settings, const SimulatedRow& row) {
+  const auto [least, most] = std::ranges::minmax(row.run_ns);
+  io::Json json = {{"op", comm::to_string(settings.operation)},
+                   {"algorithm", row.algorithm},
+                   {"ranks", row.ranks},
+                   {"bytes", row.bytes},
+                   {"pattern", row.pattern},
+                   {"segments", row.segments},
+                   {"iterations", row.run_ns.size()},
+                   {"run_ns", {{"mean", row.mean_run_ns()}, {"min", least}, {"max", most}}},
+                   {"elapsed_ns", SimulatedRow::mean(row.elapsed_ns)},
+                   {"over_best", row.over_best}};
+  if (!row.after_last_ns.empty()) {
+    const auto [soonest, latest] = std::ranges::minmax(row.after_last_ns);
+    json["after_last_ns"] = {
+        {"mean", SimulatedRow::mean(row.after_last_ns)}, {"min", soonest}, {"max", latest}};
+  }
+  if (!row.messages.is_null()) json["messages"] = row.messages;
+  return json;
+}
+
+}  // namespace
+
+std::string simulation_table(const std::vector<SimulatedRow>& rows) {
+  report::TextTable table(
+      {"ranks", "bytes", "arrivals", "algorithm", "segments", "run us", "elapsed us", "over best"});
+  for (const SimulatedRow& row : rows) {
+    table.add({std::to_string(row.ranks), report::byte_count_text(row.bytes), row.pattern, row.algorithm,
+               std::to_string(row.segments), fmt::format("{:.3f}", row.mean_run_ns() / 1e3),
+               fmt::format("{:.3f}", SimulatedRow::mean(row.elapsed_ns) / 1e3),
+               fmt::format("{:.3f}", row.over_best)});
+  }
+  return table.text();
+}
+
+std::string simulation_csv(const SimulateSettings& settings, const std::vector<SimulatedRow>& rows) {
+  report::TextTable table({"op", "algorithm", "ranks", "bytes", "pattern", "segments", "iterations", "run_ns",
+                           "run_ns_min", "run_ns_max", "elapsed_ns", "over_best"});
+  for (const SimulatedRow& row : rows) {
+    const auto [least, most] = std::ranges::minmax(row.run_ns);
+    table.add({std::string(comm::to_string(settings.operation)), row.algorithm, std::to_string(row.ranks),
+               std::to_string(row.bytes), row.pattern, std::to_string(row.segments),
+               std::to_string(row.run_ns.size()), fmt::format("{}", row.mean_run_ns()),
+               fmt::format("{}", least), fmt::format("{}", most),
+               fmt::format("{}", SimulatedRow::mean(row.elapsed_ns)), fmt::format("{}", row.over_best)});
+  }
+  return table.csv();
+}
+
+io::Json simulation_document(const SimulateOptions& options, const SimulateSettings& settings,
+                             const std::vector<SimulatedRow>& rows) {
+  io::Json list = io::Json::array();
+  for (const SimulatedRow& row : rows) list.push_back(row_json(settings, row));
+  io::Json all = {{"op", options.operation},
+                  {"root", options.root},
+                  {"ordered", options.ordered},
+                  {"seed", options.seed}};
+  all.update(links_json(options, settings));
+  all["window"] = options.window;
+  all["prediction_error"] = options.prediction_error;
+  return {{"papfft", kVersion}, {"settings", all}, {"rows", list}};
+}
+
+}  // namespace papfft::app

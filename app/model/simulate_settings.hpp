@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/model/platform.hpp"
+#include "app/model/simulate_options.hpp"
+#include "comm/model/simulator.hpp"
+#include "comm/record/arrival_pattern.hpp"
+#include "papfft/operation.hpp"
+
+namespace papfft::app {
+
+constexpr comm::Ticks kTicksPerNs = 1000;  ///< a byte may take less than a nanosecond
+constexpr int kBestSegments = 0;
+constexpr int kChosenSegments = -1;  ///< as a call would choose them
+
+/// The words of the command line, with a meaning.
+struct SimulateSettings {
+  /// @throws std::invalid_argument, UsageError, io::DataError
+  explicit SimulateSettings(const SimulateOptions& options);
+
+  comm::Operation operation = comm::Operation::reduce;
+  std::vector<std::string> algorithms;
+  std::vector<std::uint64_t> bytes;
+  std::vector<int> segments;  ///< or kBestSegments, kChosenSegments
+  std::vector<comm::ArrivalPattern> patterns;
+  comm::Machine machine;
+  std::optional<comm::Window> window;  ///< nothing: as a call would have it
+  std::int64_t prediction_error_ns = 0;
+  std::unique_ptr<comm::Platform> platform;  ///< nullptr: one-port links, which `machine` describes
+
+ private:
+  void add_algorithm(const std::string& name, const SimulateOptions& options);
+};
+
+}  // namespace papfft::app
