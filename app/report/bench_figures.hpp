@@ -1,31 +1,13 @@
 // SPDX-License-Identifier: MIT
-// From measurements to figures. Runs of different settings never share one.
+// From measurements to figures.
 #pragma once
 #include <string>
 #include <vector>
 
-#include "app/report/bench_run.hpp"
 #include "app/report/figure.hpp"
+#include "app/report/run_groups.hpp"
 
 namespace papfft::app::report {
-
-/// Runs that may stand in one figure: of one kind, operation and machine, with the same settings but for those that the rows tell
-/// themselves, links alike (beta within a quarter), and no situation measured twice.
-struct RunGroup {
-  BenchKind kind = BenchKind::collective;
-  std::string operation;
-  std::vector<const BenchRun*> runs;  ///< at least one
-  std::vector<BenchRow> rows;  ///< of all; algorithm names tell the number of segments where that varies
-  std::string
-      differs;  ///< in what this group differs from others of its kind and operation; empty: it is the only one
-  /// "gather, seed 1, file a.json": a heading.
-  [[nodiscard]] std::string title() const;
-  /// Machine, seed and the other settings, as a sentence for small print.
-  [[nodiscard]] std::string conditions() const;
-};
-
-/// In the order of the files. The runs must outlive the groups.
-[[nodiscard]] std::vector<RunGroup> group_runs(const std::vector<BenchRun>& runs);
 
 /// What a group has to show: run time over size and delay, bars, efficiency, ratios, the map of the best, planning times.
 /// @param prefix  of the figures' names

@@ -6,171 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <numbers>
-#include <sstream>
 #include <utility>
 
+#include "app/report/frame_parts.hpp"
+
 namespace papfft::app::report {
-namespace {
-
-// Sizes in em of the tick labels' font.
-constexpr double kPad = 0.9;
-constexpr double kTitleSize = 1.35;
-constexpr double kLeastTitle = 0.7;  // of that
-constexpr double kTitleHeight = 2.3;
-constexpr double kSubtitleHeight = 1.6;
-constexpr double kAxisTitleSize = 1.1;
-constexpr double kAxisTitleHeight = 1.9;
-constexpr double kTick = 0.42;
-constexpr double kMinorTick = 0.22;
-constexpr double kLabelGap = 0.35;
-constexpr double kNoteSize = 0.8;
-constexpr double kNoteHeight = 1.25;
-constexpr std::size_t kMostNoteLines = 4;
-constexpr double kLegendRow = 1.7;
-constexpr double kLegendLine = 2.0;
-constexpr double kLegendBox = 1.2;
-constexpr double kLegendGap = 0.5;
-constexpr double kLegendSpacing = 1.8;
-constexpr double kBarGap = 1.3;
-constexpr double kBarWidth = 1.3;
-constexpr double kCategorySlope_deg = -35;
-constexpr double kCategoryLongest = 13;
-
-/// The text, with its end cut off ("…") where it is wider than allowed.
-std::string shortened(std::string_view text, double size_px, bool bold, double max_px) {
-  std::string whole = clean_text(text);
-  if (text_width(whole, size_px, bold) <= max_px) return whole;
-  std::vector<std::size_t> cuts;  // before each character
-  for (std::size_t i = 0; i < whole.size(); ++i) {
-    if ((static_cast<unsigned char>(whole[i]) & 0xc0U) != 0x80) cuts.push_back(i);  // no UTF-8 continuation
-  }
-  const auto cut_at = [&](std::size_t cut) { return whole.substr(0, cut) + "…"; };
-  const auto too_long = std::partition_point(cuts.begin(), cuts.end(), [&](std::size_t cut) {
-    return text_width(cut_at(cut), size_px, bold) <= max_px;
-  });
-  return cut_at(too_long == cuts.begin() ? 0 : *std::prev(too_long));
-}
-
-/// The text's words in lines of at most so much each; a word wider than that gets a line of its own, and what does not fit into
-/// kMostNoteLines makes the last one too long.
-std::vector<std::string> wrapped(const std::string& text, double size_px, double max_px) {
-  std::vector<std::string> lines;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    if (!lines.empty() &&
-        (lines.size() == kMostNoteLines || text_width(lines.back() + " " + word, size_px) <= max_px))
-      lines.back() += " " + word;
-    else
-      lines.push_back(word);
-  }
-  return lines;
-}
-
-double widest(const std::vector<Tick>& ticks, double size_px) {
-  double width = 0;
-  for (const Tick& tick : ticks) width = std::max(width, text_width(tick.label, size_px));
-  return width;
-}
-
-/// Those of the values whose labels do not touch each other, and the rest without labels.
-Ticks chosen_ticks(const std::vector<double>& values, const Mapping& mapping, bool horizontal,
-                   double font_px) {
-  const auto span = [&](const Tick& tick) {
-    const double half = horizontal ? text_width(tick.label, font_px) / 2 + 0.4 * font_px : 0.7 * font_px;
-    return Range{mapping(tick.value) - half, mapping(tick.value) + half};
-  };
-  Ticks ticks;
-  for (const bool powers_of_two : {true, false}) {
-    for (const double value : values) {
-      const double power = std::log2(value);
-      if ((power == std::round(power)) != powers_of_two) continue;
-      const Tick tick{value, fmt::format("{:g}", value)};
-      const Range mine = span(tick);
-      const bool free = std::none_of(ticks.major.begin(), ticks.major.end(), [&](const Tick& other) {
-        return mine.lo < span(other).hi && span(other).lo < mine.hi;
-      });
-      if (free)
-        ticks.major.push_back(tick);
-      else
-        ticks.minor.push_back(value);
-    }
-  }
-  return ticks;
-}
-
-/// The densest ticks whose labels do not touch each other.
-Ticks fitting_ticks(const Axis& axis, const Mapping& mapping, int exponent, bool horizontal, double font_px) {
-  if (!axis.marks.empty()) return chosen_ticks(axis.marks, mapping, horizontal, font_px);
-  const double length_px = std::abs(mapping.hi_px - mapping.lo_px);
-  Ticks ticks;
-  const int densest =
-      axis.whole ? static_cast<int>(std::clamp(mapping.range.hi - mapping.range.lo, 1.0, 16.0)) : 16;
-  for (int most = std::clamp(static_cast<int>(length_px / (font_px * (horizontal ? 4 : 3))), 1, densest);
-       most >= 1; --most) {
-    if (axis.scale == Scale::linear) {
-      ticks = linear_ticks(mapping.range, most, exponent);
-    } else {
-      ticks = axis.binary ? binary_ticks(mapping.range, most, axis.unit)
-                          : log_ticks(mapping.range, most, axis.unit);
-    }
-    if (axis.whole) std::erase_if(ticks.minor, [](double value) { return value != std::round(value); });
-    double free_from = -std::numeric_limits<double>::infinity();
-    bool fits = true;
-    for (const Tick& tick : ticks.major) {
-      const double at = std::abs(mapping(tick.value) - mapping.lo_px);
-      const double half = horizontal ? text_width(tick.label, font_px) / 2 + 0.4 * font_px : 0.7 * font_px;
-      fits = fits && at - half >= free_from;
-      free_from = at + half;
-    }
-    if (fits) return ticks;
-  }
-  if (ticks.major.size() > 1) ticks.major.resize(1);
-  return ticks;
-}
-
-/// The named rows, or numbers.
-Ticks left_ticks(const FrameContent& content, const Mapping& mapping, int exponent, double font_px) {
-  if (content.rows.empty()) return fitting_ticks(content.y, mapping, exponent, false, font_px);
-  Ticks ticks;
-  for (std::size_t i = 0; i < content.rows.size(); ++i) {
-    ticks.major.push_back({static_cast<double>(i), content.rows[i]});
-  }
-  return ticks;
-}
-
-double slope_sin() { return std::abs(std::sin(kCategorySlope_deg * std::numbers::pi / 180)); }
-
-bool must_slope(const std::vector<std::string>& categories, double slot_px, double font_px) {
-  return std::any_of(categories.begin(), categories.end(),
-                     [&](const std::string& name) { return text_width(name, font_px) > 0.92 * slot_px; });
-}
-
-/// Entries by row, so that no row is wider than `max_px`.
-std::vector<std::vector<LegendEntry>> legend_rows(const std::vector<LegendEntry>& entries, double font_px,
-                                                  double max_px) {
-  std::vector<std::vector<LegendEntry>> rows;
-  double used_px = 0;
-  for (LegendEntry entry : entries) {
-    const double swatch_px = ((entry.box ? kLegendBox : kLegendLine) + kLegendGap) * font_px;
-    entry.name = shortened(entry.name, font_px, false, max_px - swatch_px);
-    const double width_px = swatch_px + text_width(entry.name, font_px);
-    if (rows.empty() || used_px + width_px > max_px) {
-      rows.emplace_back();
-      used_px = 0;
-    }
-    rows.back().push_back(entry);
-    used_px += width_px + kLegendSpacing * font_px;
-  }
-  return rows;
-}
-
-/// Of what is as wide as the axes, while their place is not known yet.
-double full_width(const PlotStyle& style, double font_px) { return style.size.width_px - 10 * font_px; }
-
-}  // namespace
 
 double Mapping::operator()(double value) const {
   double fraction = std::numeric_limits<double>::quiet_NaN();
@@ -342,71 +184,91 @@ void Frame::draw_grid(Canvas& canvas) const {
   each(content_.y, y_, y_exponent_, false);
 }
 
+Stroke Frame::frame_stroke() const { return {kFrame, 0.07 * font_px_}; }
+
 void Frame::draw(Canvas& canvas) const {
-  const double em = font_px_;
-  const Stroke stroke{kFrame, 0.07 * em};
-  const auto box = [&](const Rect& r) {
-    canvas.line({r.x, r.y}, {r.right(), r.y}, stroke);
-    canvas.line({r.x, r.bottom()}, {r.right(), r.bottom()}, stroke);
-    canvas.line({r.x, r.y}, {r.x, r.bottom()}, stroke);
-    canvas.line({r.right(), r.y}, {r.right(), r.bottom()}, stroke);
-  };
-  box(area_);
-
-  // Ticks and labels below the axes.
-  const double tick_y = area_.bottom() + kTick * em;
+  draw_box(canvas, area_);
   if (content_.categories.empty()) {
-    const Ticks ticks = fitting_ticks(content_.x, x_, x_exponent_, true, em);
-    for (const double value : ticks.minor) {
-      canvas.line({x_(value), area_.bottom()}, {x_(value), area_.bottom() + kMinorTick * em}, stroke);
-    }
-    for (const Tick& tick : ticks.major) {
-      canvas.line({x_(tick.value), area_.bottom()}, {x_(tick.value), tick_y}, stroke);
-      canvas.text({x_(tick.value), tick_y + kLabelGap * em}, tick.label,
-                  {.size_px = em, .anchor = Anchor::middle, .baseline = Baseline::top});
-    }
+    draw_numbers(canvas);
   } else {
-    const double slot_px = area_.width / static_cast<double>(content_.categories.size());
-    const double estimated_px =
-        (style_.size.width_px - 8 * em) / static_cast<double>(content_.categories.size());
-    const bool slope = must_slope(content_.categories, estimated_px, em);
-    const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(1.3 * em / slot_px)));
-    for (std::size_t i = 0; i < content_.categories.size(); i += every) {
-      const double at = x_(static_cast<double>(i));
-      const std::string name =
-          shortened(content_.categories[i], em, false, slope ? kCategoryLongest * em : slot_px);
-      canvas.text({at, tick_y + kLabelGap * em}, name,
-                  {.size_px = em,
-                   .anchor = slope ? Anchor::end : Anchor::middle,
-                   .baseline = Baseline::top,
-                   .rotation_deg = slope ? kCategorySlope_deg : 0});
-    }
+    draw_categories(canvas);
   }
+  draw_vertical_axis(canvas, content_.y, y_, y_exponent_, left_ticks(content_, y_, y_exponent_, font_px_),
+                     area_.x, -1);
+  draw_below(canvas);
+  draw_legend(canvas, draw_titles(canvas));
+  if (content_.color_bar) draw_color_bar(canvas, *content_.color_bar);
+}
 
-  // To the left of the axes, and to the right of the colour bar.
-  const auto vertical_axis = [&](const Axis& axis, const Mapping& mapping, int exponent, const Ticks& ticks,
-                                 double edge, double side) {
-    for (const double value : ticks.minor) {
-      canvas.line({edge, mapping(value)}, {edge + side * kMinorTick * em, mapping(value)}, stroke);
-    }
-    for (const Tick& tick : ticks.major) {
-      const double at = mapping(tick.value);
-      canvas.line({edge, at}, {edge + side * kTick * em, at}, stroke);
-      canvas.text(
-          {edge + side * (kTick + kLabelGap) * em, at}, tick.label,
-          {.size_px = em, .anchor = side < 0 ? Anchor::end : Anchor::start, .baseline = Baseline::middle});
-    }
-    const double labels_px = (kTick + kLabelGap + 0.55 * kAxisTitleHeight) * em + widest(ticks.major, em);
-    const std::string title = axis_title(axis.label, axis.unit, axis.scale, exponent);
-    canvas.text({edge + side * labels_px, area_.y + area_.height / 2},
-                shortened(title, kAxisTitleSize * em, false, area_.height + 2 * kPad * em),
-                {.size_px = kAxisTitleSize * em,
-                 .anchor = Anchor::middle,
-                 .baseline = Baseline::middle,
-                 .rotation_deg = -90});
-  };
-  vertical_axis(content_.y, y_, y_exponent_, left_ticks(content_, y_, y_exponent_, em), area_.x, -1);
+void Frame::draw_box(Canvas& canvas, const Rect& r) const {
+  const Stroke stroke = frame_stroke();
+  canvas.line({r.x, r.y}, {r.right(), r.y}, stroke);
+  canvas.line({r.x, r.bottom()}, {r.right(), r.bottom()}, stroke);
+  canvas.line({r.x, r.y}, {r.x, r.bottom()}, stroke);
+  canvas.line({r.right(), r.y}, {r.right(), r.bottom()}, stroke);
+}
 
+void Frame::draw_numbers(Canvas& canvas) const {
+  const double em = font_px_;
+  const Stroke stroke = frame_stroke();
+  const double tick_y = area_.bottom() + kTick * em;
+  const Ticks ticks = fitting_ticks(content_.x, x_, x_exponent_, true, em);
+  for (const double value : ticks.minor) {
+    canvas.line({x_(value), area_.bottom()}, {x_(value), area_.bottom() + kMinorTick * em}, stroke);
+  }
+  for (const Tick& tick : ticks.major) {
+    canvas.line({x_(tick.value), area_.bottom()}, {x_(tick.value), tick_y}, stroke);
+    canvas.text({x_(tick.value), tick_y + kLabelGap * em}, tick.label,
+                {.size_px = em, .anchor = Anchor::middle, .baseline = Baseline::top});
+  }
+}
+
+void Frame::draw_categories(Canvas& canvas) const {
+  const double em = font_px_;
+  const double tick_y = area_.bottom() + kTick * em;
+  const double slot_px = area_.width / static_cast<double>(content_.categories.size());
+  const double estimated_px =
+      (style_.size.width_px - 8 * em) / static_cast<double>(content_.categories.size());
+  const bool slope = must_slope(content_.categories, estimated_px, em);
+  const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(1.3 * em / slot_px)));
+  for (std::size_t i = 0; i < content_.categories.size(); i += every) {
+    const double at = x_(static_cast<double>(i));
+    const std::string name =
+        shortened(content_.categories[i], em, false, slope ? kCategoryLongest * em : slot_px);
+    canvas.text({at, tick_y + kLabelGap * em}, name,
+                {.size_px = em,
+                 .anchor = slope ? Anchor::end : Anchor::middle,
+                 .baseline = Baseline::top,
+                 .rotation_deg = slope ? kCategorySlope_deg : 0});
+  }
+}
+
+void Frame::draw_vertical_axis(Canvas& canvas, const Axis& axis, const Mapping& mapping, int exponent,
+                               const Ticks& ticks, double edge, double side) const {
+  const double em = font_px_;
+  const Stroke stroke = frame_stroke();
+  for (const double value : ticks.minor) {
+    canvas.line({edge, mapping(value)}, {edge + side * kMinorTick * em, mapping(value)}, stroke);
+  }
+  for (const Tick& tick : ticks.major) {
+    const double at = mapping(tick.value);
+    canvas.line({edge, at}, {edge + side * kTick * em, at}, stroke);
+    canvas.text(
+        {edge + side * (kTick + kLabelGap) * em, at}, tick.label,
+        {.size_px = em, .anchor = side < 0 ? Anchor::end : Anchor::start, .baseline = Baseline::middle});
+  }
+  const double labels_px = (kTick + kLabelGap + 0.55 * kAxisTitleHeight) * em + widest(ticks.major, em);
+  const std::string title = axis_title(axis.label, axis.unit, axis.scale, exponent);
+  canvas.text({edge + side * labels_px, area_.y + area_.height / 2},
+              shortened(title, kAxisTitleSize * em, false, area_.height + 2 * kPad * em),
+              {.size_px = kAxisTitleSize * em,
+               .anchor = Anchor::middle,
+               .baseline = Baseline::middle,
+               .rotation_deg = -90});
+}
+
+void Frame::draw_below(Canvas& canvas) const {
+  const double em = font_px_;
   // From the bottom edge up: note, axis title.
   const double bottom = style_.size.height_px - 0.7 * kPad * em;
   const double center = area_.x + area_.width / 2;
@@ -420,7 +282,10 @@ void Frame::draw(Canvas& canvas) const {
                 shortened(note_lines_[i], kNoteSize * em, false, style_.size.width_px - area_.x - kPad * em),
                 {.size_px = kNoteSize * em, .color = kMuted});
   }
+}
 
+double Frame::draw_titles(Canvas& canvas) const {
+  const double em = font_px_;
   // From the top edge down: title, legend.
   double row_y = kPad * em;
   if (has_title()) {
@@ -438,6 +303,11 @@ void Frame::draw(Canvas& canvas) const {
                 {.size_px = em, .baseline = Baseline::top});
     row_y += kSubtitleHeight * em;
   }
+  return row_y;
+}
+
+void Frame::draw_legend(Canvas& canvas, double row_y) const {
+  const double em = font_px_;
   for (const auto& row : legend_rows(content_.legend, em, full_width(style_, em))) {
     double at = area_.x;
     const double middle = row_y + 0.45 * em;
@@ -460,29 +330,30 @@ void Frame::draw(Canvas& canvas) const {
     }
     row_y += kLegendRow * em;
   }
+}
 
-  if (content_.color_bar) {
-    const ColorBar& bar = *content_.color_bar;
-    const Rect r = layout().color_bar;
-    IndexedImage ramp{1, 255, {}, {}};
-    for (std::size_t i = 0; i < ramp.height; ++i) {
-      ramp.index.push_back(static_cast<std::uint8_t>(i));
-      ramp.palette.push_back(bar.color_at(1 - static_cast<double>(i) / 254));
-    }
-    canvas.image(r, ramp);
-    const auto arrow = [&](double base_y, double tip_y, Rgb color) {
-      const std::array<Point, 3> corners = {{{r.x, base_y}, {r.x + r.width / 2, tip_y}, {r.right(), base_y}}};
-      canvas.polygon(corners, color);
-      canvas.polyline(corners, stroke);
-    };
-    if (bar.extends_below) arrow(r.bottom(), r.bottom() + 0.7 * r.width, bar.color_at(0));
-    if (bar.extends_above) arrow(r.y, r.y - 0.7 * r.width, bar.color_at(1));
-    box(r);
-    const Mapping mapping{bar.range, Scale::linear, r.bottom(), r.y};
-    const int exponent = common_exponent(bar.range, bar.axis.unit);
-    vertical_axis(bar.axis, mapping, exponent, fitting_ticks(bar.axis, mapping, exponent, false, em),
-                  r.right(), 1);
+void Frame::draw_color_bar(Canvas& canvas, const ColorBar& bar) const {
+  const double em = font_px_;
+  const Stroke stroke = frame_stroke();
+  const Rect r = layout().color_bar;
+  IndexedImage ramp{1, 255, {}, {}};
+  for (std::size_t i = 0; i < ramp.height; ++i) {
+    ramp.index.push_back(static_cast<std::uint8_t>(i));
+    ramp.palette.push_back(bar.color_at(1 - static_cast<double>(i) / 254));
   }
+  canvas.image(r, ramp);
+  const auto arrow = [&](double base_y, double tip_y, Rgb color) {
+    const std::array<Point, 3> corners = {{{r.x, base_y}, {r.x + r.width / 2, tip_y}, {r.right(), base_y}}};
+    canvas.polygon(corners, color);
+    canvas.polyline(corners, stroke);
+  };
+  if (bar.extends_below) arrow(r.bottom(), r.bottom() + 0.7 * r.width, bar.color_at(0));
+  if (bar.extends_above) arrow(r.y, r.y - 0.7 * r.width, bar.color_at(1));
+  draw_box(canvas, r);
+  const Mapping mapping{bar.range, Scale::linear, r.bottom(), r.y};
+  const int exponent = common_exponent(bar.range, bar.axis.unit);
+  draw_vertical_axis(canvas, bar.axis, mapping, exponent,
+                     fitting_ticks(bar.axis, mapping, exponent, false, em), r.right(), 1);
 }
 
 }  // namespace papfft::app::report

@@ -82,6 +82,22 @@ class Frame {
   [[nodiscard]] bool has_title() const;
   [[nodiscard]] bool has_subtitle() const;
   [[nodiscard]] double note_px() const;
+  [[nodiscard]] Stroke frame_stroke() const;
+
+  void draw_box(Canvas& canvas, const Rect& box) const;
+  /// Ticks and labels below the axes.
+  void draw_numbers(Canvas& canvas) const;
+  void draw_categories(Canvas& canvas) const;
+  /// @param edge  where it stands
+  /// @param side  -1: to the left of it; 1: to the right
+  void draw_vertical_axis(Canvas& canvas, const Axis& axis, const Mapping& mapping, int exponent,
+                          const Ticks& ticks, double edge, double side) const;
+  /// Axis title and note.
+  void draw_below(Canvas& canvas) const;
+  /// @return where the legend begins, in px from the top
+  double draw_titles(Canvas& canvas) const;
+  void draw_legend(Canvas& canvas, double row_y) const;
+  void draw_color_bar(Canvas& canvas, const ColorBar& bar) const;
 
   PlotStyle style_;
   FrameContent content_;

@@ -16,29 +16,19 @@ namespace {
 constexpr int kDeepest = 32;  // our files nest five deep; a writer of JSON recurses
 constexpr std::size_t kLongest = std::size_t{1} << 30;
 
-/// Takes a document apart while it is being read.
-class Reader {
+/// Takes the list "traceEvents" out of a document while it is being read.
+class EventReader final : public Json::Reader {
  public:
-  Reader(const std::string& path, const std::function<void(const Json&)>& trace_event)
-      : path_(path), trace_event_(trace_event) {}
+  explicit EventReader(const std::function<void(const Json&)>& trace_event) : trace_event_(trace_event) {}
 
-  /// As nlohmann's parser_callback_t: false gives the value up.
-  bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth > kDeepest) throw io::DataError(path_, fmt::format("nests more than {} deep", kDeepest));
-    using Event = Json::parse_event_t;
-    if (event == Event::key && depth == 1) in_events_ = parsed == "traceEvents";
-    // An element: the object's own depth is that of the list that it is in, plus one.
-    if (!in_events_ || depth != 2 ||
-        (event != Event::object_end && event != Event::array_end && event != Event::value))
-      return true;
-    trace_event_(parsed);
+  [[nodiscard]] bool keeps_element(std::string_view list, const Json& element) override {
+    if (list != "traceEvents") return true;
+    trace_event_(element);
     return false;
   }
 
  private:
-  const std::string& path_;
   const std::function<void(const Json&)>& trace_event_;
-  bool in_events_ = false;
 };
 
 }  // namespace
@@ -60,15 +50,17 @@ std::string read_text(const std::string& path) {
 Json parse_json(const std::string& path, std::string_view text,
                 const std::function<void(const Json&)>& trace_event) {
   try {
-    return Json::parse(text, Reader(path, trace_event));
-  } catch (const Json::parse_error& e) {
+    EventReader reader(trace_event);
+    return Json::parse(text, reader, kDeepest);
+  } catch (const io::JsonError& e) {
+    if (e.kind() == io::JsonError::Kind::depth)
+      throw io::DataError(path, fmt::format("nests more than {} deep", kDeepest));
+    if (e.kind() != io::JsonError::Kind::syntax) throw io::DataError(path, "is no JSON that can be used");
     throw io::DataError(
         path,
         fmt::format("is no JSON (at byte {}); what would work: the output of 'papfft bench ... --json', "
                     "'papfft simulate --json', 'papfft record' or --timeline",
-                    e.byte));
-  } catch (const Json::exception&) {  // a number out of range
-    throw io::DataError(path, "is no JSON that can be used");
+                    e.byte()));
   }
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "app/io/json.hpp"
+
 namespace papfft::app::report {
 
-using Json = nlohmann::ordered_json;
+using Json = io::Json;
 
 /// The whole file. @throws io::DataError  it cannot be read, or is longer than any of ours
 [[nodiscard]] std::string read_text(const std::string& path);

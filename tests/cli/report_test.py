@@ -116,7 +116,7 @@ class ReportTest(ProgramTest):
         parser, captions = self.page(self.write("g.json", document))
         for words in ("Run and elapsed time: gather of 8 MiB on 8 ranks, arrivals none",
                       "Run and elapsed time: gather of 8 MiB on 8 ranks, arrivals uniform:50ms",
-                      "Efficiency: gather of 8 MiB on 8 ranks", "Gain over stock MPI: gather of 8 MiB on 8 ranks"):
+                      "Share of the bound: gather of 8 MiB on 8 ranks", "Gain over stock MPI: gather of 8 MiB on 8 ranks"):
             self.assertIn(words, captions)
         self.assertEqual(json.loads(parser.scripts[0]), document)
         text = " ".join(parser.texts)
