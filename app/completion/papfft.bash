@@ -7,64 +7,114 @@ _papfft_registry() { # PROGRAM OPERATION (or "" for all)
     $2 == "algorithm" && (want == "" || op == want) { print $4 }'
 }
 
-_papfft_algorithms() { # the same, and what a call may also say: b before a name, for the background, auto, mpi
+_papfft_operations() { # PROGRAM
+  "$1" algorithms --json 2>/dev/null | awk -F'"' '$2 == "op" && !seen[$4]++ { print $4 }'
+}
+
+_papfft_algorithms() { # the same as _papfft_registry, and what a call may also say: b before a name, for the background
   _papfft_registry "$@" | sed 'p; s/^/b/'
   echo auto mpi
 }
 
-_papfft() {
-  local program=${COMP_WORDS[0]} current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local word command='' operation='' i words=''
-  for ((i = 1; i < COMP_CWORD; ++i)); do
-    word=${COMP_WORDS[i]}
-    if [[ -z $command && $word != -* ]]; then command=$word; fi
-    if [[ $word == --op ]]; then operation=${COMP_WORDS[i + 1]}; fi
-  done
-  COMPREPLY=()
-  case $previous in
-    --scatter | --gather | --bcast | --reduce) words=$(_papfft_algorithms "$program" "${previous#--}") ;;
-    --algorithm | --algorithms)
-      if [[ $command == bench ]]; then
-        words=$(_papfft_algorithms "$program" "$operation")
+_papfft_peers() { # PROGRAM OPERATION: what only bench collective takes
+  _papfft_algorithms "$@"
+  echo all mpi-best
+  [[ $2 != gather ]] || echo mpi-igather
+  [[ $2 != scatter ]] || echo mpi-iscatter
+}
+
+_papfft_help() { # PROGRAM COMMAND...: without colours and line breaks inside of an option's text
+  "$@" --help 2>/dev/null
+}
+
+_papfft_values() { # OPTION, --help on stdin: the values of an option that takes a few words only, {these,words}
+  sed -nE "s/^ +(-[a-zA-Z],)?$1 [^{]*:\{([^}]*)\}.*/\2/p" | tr ',' ' '
+}
+
+# What the option in $option may be followed by; nothing: a file or free text.
+_papfft_words_after() {
+  case $option in
+    --scatter | --gather | --bcast | --reduce) _papfft_algorithms "$program" "${option#--}" ;;
+    --gathers) _papfft_algorithms "$program" gather ;;
+    --algorithm) _papfft_registry "$program" "$operation" ;;
+    --algorithms)
+      if [[ ${command[*]} == 'bench collective' ]]; then
+        _papfft_peers "$program" "${operation:-gather}"
+      elif [[ ${command[0]} == bench ]]; then
+        _papfft_registry "$program" "${operation:-reduce}"
       else
-        words=$(_papfft_registry "$program" "$operation")
+        _papfft_algorithms "$program" "${operation:-reduce}" | grep -vx mpi
       fi
       ;;
-    --gathers) words=$(_papfft_algorithms "$program" gather) ;;
-    --delay)
-      words=$("$program" bench collective --help 2>/dev/null |
-        sed -nE '/^Patterns:/,/^ *with D/s/^ +([a-z-]+:?)[A-Z:]* .*/\1/p' | grep -vx with)
+    --delay | --arrivals)
+      _papfft_help "$program" bench collective |
+        sed -nE '/^Patterns:/,/^ *with D/s/^ +([a-z-]+:?)[A-Z:]* .*/\1/p' | grep -vx with
       ;;
-    --op) words='scatter gather bcast reduce allgather allgatherv allreduce reduce_scatter' ;;
-    --wait) words='spin yield nap auto' ;;
-    --progress) words='auto always never' ;;
-    --precision) words='float double' ;;
-    --read) words='root parallel' ;;
-    --window) words='boxcar hann hamming blackman tukey' ;;
-    --scaling) words='density spectrum' ;;
-    --detrend) words='constant linear none' ;;
-    --picture) words='magnitude phase' ;;
-    --mode)
-      case $command in
-        spectrogram) words='psd magnitude' ;;
-        convolve) words='full same valid' ;;
+    --op) _papfft_operations "$program" ;;
+    *)
+      local values
+      values=$(_papfft_help "$program" "${command[@]}" | _papfft_values "$option")
+      if [[ -n $values ]]; then
+        echo "$values"
+        return
+      fi
+      case $option in
+        --wait) echo spin yield nap auto ;;
+        --progress) echo auto always never ;;
+        --engine) echo auto dif stream farm alone ;;
+        --engines) echo dif stream farm mpi-sequential mpi-fftw fftw-mpi alone fftw-measure ;;
+        --precision) echo float double ;;
+        --domain) echo complex real ;;
+        --read) echo root parallel ;;
+        --window) [[ ${command[0]} == simulate ]] && echo auto || echo boxcar hann hamming blackman tukey ;;
       esac
       ;;
-    *)
-      if [[ -z $command ]]; then
-        words=$("$program" --help 2>/dev/null | awk '
-          /^Examples:/ { over = 1 } !over && /^  [a-z]/ { print $1 }')
-        words+=' --help --version'
-      elif [[ $current == -* ]]; then
-        words=$("$program" "$command" --help 2>/dev/null | grep -oE '^ +(-[a-z],)?--[a-z][a-z0-9-]*' |
-          grep -oE -- '--[a-z][a-z0-9-]*')
-      elif [[ $command == cluster && $previous == cluster ]]; then
-        words='up run link status down'
-      fi
-      ;;
   esac
+}
+
+_papfft() {
+  local program=${COMP_WORDS[0]} current=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]}
+  local word operation='' i words='' before=''
+  local -a command=()
+  # readline makes three words of --op=gather.
+  [[ $current != = ]] || current=''
+  if [[ $option == = ]]; then
+    option=${COMP_WORDS[COMP_CWORD - 2]}
+  elif [[ ${COMP_WORDS[COMP_CWORD]} == = ]]; then
+    option=${COMP_WORDS[COMP_CWORD - 1]}
+  fi
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    word=${COMP_WORDS[i]}
+    if [[ $word == --op ]]; then
+      operation=${COMP_WORDS[i + 1]}
+      [[ $operation != = ]] || operation=${COMP_WORDS[i + 2]-}
+    fi
+    if ((${#command[@]} == 0)) && [[ $word != -* ]]; then
+      command=("$word")
+    elif [[ ${command[*]} == bench && $word != -* && ${COMP_WORDS[i - 1]} == bench ]]; then
+      command+=("$word")
+    fi
+  done
+  COMPREPLY=()
+  # A list, as in --algorithms ls,bs: the last of its words is completed.
+  if [[ $option == --* && $current == *,* ]]; then
+    before=${current%,*},
+    current=${current##*,}
+  fi
+  if [[ $option == --* ]]; then words=$(_papfft_words_after); fi
+  if [[ -z $words ]]; then
+    if ((${#command[@]} == 0)) || [[ ${command[*]} == bench && $option == bench ]]; then
+      words=$(_papfft_help "$program" "${command[@]}" | awk '/^Examples:/ { over = 1 } !over && /^  [a-z]/ { print $1 }')
+      ((${#command[@]})) || words+=' --help --version'
+    elif [[ $current == -* ]]; then
+      words=$(_papfft_help "$program" "${command[@]}" | grep -oE '^ +(-[a-z],)?--[a-z][a-z0-9-]*' |
+        grep -oE -- '--[a-z][a-z0-9-]*')
+    elif [[ ${command[0]} == cluster && $option == cluster ]]; then
+      words='up run link status down'
+    fi
+  fi
   if [[ -n $words ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "$current")
   else
     compopt -o default 2>/dev/null
   fi

@@ -24,7 +24,7 @@ namespace papfft::app {
 namespace {
 
 void line(const std::string& name, const std::string& value, const std::string& origin) {
-  fmt::print("  {:<22}{:<12}{}\n", name, value, origin);
+  fmt::print("  {:<26}  {:<10}  {}\n", name, value, origin);
 }
 
 /// Settings of the collective layer that only the environment changes.

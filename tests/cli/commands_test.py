@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from support import PROGRAM, REPOSITORY, ProgramTest
+from support import PROGRAM, REPOSITORY, ProgramTest, command_line, complaints, run
 
 COMMANDS = ("transform", "spectrogram", "psd", "correlate", "convolve", "algorithms", "schedule", "simulate", "info")
 
@@ -62,12 +62,23 @@ class CommandsTest(ProgramTest):
         self.assertEqual(text, self.text(*options))
         self.assertEqual(text.count("send"), 4)
 
+    def test_a_schedule_is_printed_in_one_form(self):
+        result = run(command_line(("schedule", "--op", "gather", "--algorithm", "ls", "--ranks", 3, "--text", "--json")))
+        self.assertEqual(result.returncode, 64)
+        self.assertEqual(result.stdout, b"")
+        (complaint,) = complaints(result.stderr)
+        self.assertIn("--text", complaint)
+        self.assertIn("--json", complaint)
+
     def test_info_says_where_settings_come_from(self):
         text = self.text("info", "--threads", 2, environment={"PAPFFT_WAIT": "nap", "PAPFFT_NAP_US": "77"})
         for pattern in (r"--threads +2 +command line", r"--wait +nap +environment PAPFFT_WAIT",
                         r"--gather +auto +default \(or PAPFFT_GATHER\)", r"longest nap, us +77 +environment PAPFFT_NAP_US"):
             self.assertRegex(text, pattern)
         self.assertRegex(text, rf"{len(os.sched_getaffinity(0))} cores for this process")
+        for line in text.partition("settings\n")[2].splitlines():  # a name, a value, an origin, with room between them
+            self.assertRegex(line, r"^  \S.*?  +\S+  +(command line|environment|default)")
+        self.assertRegex(text, r"chunk of credit, bytes +\d+ ")
 
     def test_environment_is_overridden_by_the_command_line(self):
         text = self.text("info", "--wait", "yield", environment={"PAPFFT_WAIT": "nap"})
@@ -88,6 +99,26 @@ class CompletionTest(ProgramTest):
         names = self.complete("schedule", "--op", "gather", "--algorithm", "")
         self.assertIn("sls", names)
         self.assertNotIn("bsls", names)
+
+    def test_values_of_options_that_take_a_few_words(self):
+        for words, values in ((("transform", "--precision", ""), {"float", "double"}),
+                              (("spectrogram", "--window", "h"), {"hann", "hamming"}),
+                              (("simulate", "--ports", ""), {"bi", "uni"}),
+                              (("simulate", "--combining", "o"), {"overlapped"}),
+                              (("bench", "collective", "--type", ""), {"float", "uint32"}),
+                              (("bench", "collective", "--work", "s"), {"sleep", "spin"}),
+                              (("experiment", "--where", ""), {"simulator", "cluster", "all"}),
+                              (("transform", "--engine", "f"), {"farm"}),
+                              (("bench", "collective", "--op", "=", "all"), {"allgather", "allgatherv", "allreduce"}),
+                              (("bench", "s"), {"schedule"})):
+            with self.subTest(words):
+                self.assertEqual(set(self.complete(*words)), values)
+
+    def test_lists_and_the_benchmarks_own_peers(self):
+        self.assertEqual(self.complete("bench", "collective", "--op", "gather", "--algorithms", "ls,bsl"), ["ls,bsls"])
+        names = self.complete("bench", "collective", "--op", "bcast", "--algorithms", "mpi")
+        self.assertEqual(names, ["mpi", "mpi-best"])
+        self.assertIn("--measure-link", self.complete("bench", "collective", "--m"))
 
     def test_arrival_patterns(self):
         patterns = self.complete("transform", "--delay", "")
