@@ -85,24 +85,18 @@ int refuse(const std::string& why, int why_code = kUsage) {
   return code != kOk ? code : why_code;
 }
 
-using AddLegacy = void (*)(CLI::App&, Action&);
-
-/// A command by its name, under the heading of --help where who wants it looks.
+/// A command, under the heading of --help where a user looks for it.
 struct Entry {
   const char* heading;
-  void (*add)(cli::Command&) = nullptr;
-  AddLegacy add_legacy = nullptr;
-
-  Entry(const char* under, void (*to_add)(cli::Command&)) : heading(under), add(to_add) {}
-  Entry(const char* under, AddLegacy to_add) : heading(under), add_legacy(to_add) {}
+  void (*add)(cli::Command&);
 };
 
 const std::array kCommands = {
-    Entry("Jobs", add_transform),       Entry("Jobs", add_spectrogram),  Entry("Jobs", add_psd),
-    Entry("Jobs", add_correlate),       Entry("Jobs", add_convolve),     Entry("Benchmarks", add_bench),
-    Entry("Benchmarks", add_record),    Entry("Benchmarks", add_report), Entry("Benchmarks", add_experiment),
-    Entry("Models", add_algorithms),    Entry("Models", add_schedule),   Entry("Models", add_simulate),
-    Entry("This machine", add_cluster), Entry("This machine", add_tune), Entry("This machine", add_info)};
+    Entry{"Jobs", add_transform},       Entry{"Jobs", add_spectrogram},  Entry{"Jobs", add_psd},
+    Entry{"Jobs", add_correlate},       Entry{"Jobs", add_convolve},     Entry{"Benchmarks", add_bench},
+    Entry{"Benchmarks", add_record},    Entry{"Benchmarks", add_report}, Entry{"Benchmarks", add_experiment},
+    Entry{"Models", add_algorithms},    Entry{"Models", add_schedule},   Entry{"Models", add_simulate},
+    Entry{"This machine", add_cluster}, Entry{"This machine", add_tune}, Entry{"This machine", add_info}};
 
 int parse_and_act(std::vector<std::string> words) {
   cli::Command app("papfft: Fourier transforms by many processes that need not arrive together", "papfft");
@@ -115,11 +109,9 @@ int parse_and_act(std::vector<std::string> words) {
       "  papfft COMMAND --help\n"
       "Every option with [env:...] can also be set in the environment; 'papfft info' shows what is in "
       "force.");
-  Action legacy;
   for (const Entry& entry : kCommands) {
     app.group(entry.heading);
-    if (entry.add != nullptr) entry.add(app);
-    if (entry.add_legacy != nullptr) entry.add_legacy(cli::Bridge::app(app), legacy);
+    entry.add(app);
   }
   try {
     // record -o FILE -- JOB: what follows the dashes is not for us.
@@ -131,7 +123,7 @@ int parse_and_act(std::vector<std::string> words) {
       if (launched_rank() == 0) fmt::print("{}", *shown);
       return kOk;
     }
-    return legacy ? legacy() : app.run();
+    return app.run();
   } catch (const comm::TraceError& e) {  // of --delay, which every rank reads
     return refuse(e.what(), kBadData);
   } catch (const std::invalid_argument& e) {

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "app/cli/cli11_bridge.hpp"
 #include "app/cli/command_line.hpp"
 
 namespace papfft::app {
-
-using Action = cli::Command::Action;
 
 /// Each command declares itself, its options and what it does.
 void add_transform(cli::Command& app);

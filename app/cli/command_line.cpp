@@ -13,7 +13,6 @@
 #include <string_view>
 #include <utility>
 
-#include "app/cli/cli11_bridge.hpp"
 #include "app/cli/exit_code.hpp"
 
 namespace papfft::app::cli {
@@ -287,16 +286,6 @@ Command* Command::runs(Action action) {
   state_->action = std::move(action);
   state_->app->callback([state = state_.get()] { *state->chosen = &state->action; });
   return this;
-}
-
-CLI::App& Bridge::app(Command& command) { return *command.state_->app; }
-
-Command& Bridge::command(CLI::App& app) {
-  static std::vector<std::unique_ptr<Command>> all;
-  auto state = std::make_unique<Command::State>();
-  state->app = &app;
-  all.push_back(std::unique_ptr<Command>(new Command(std::move(state))));
-  return *all.back();
 }
 
 void Command::version(const std::string& text) { state_->app->set_version_flag("--version", text); }

@@ -103,7 +103,6 @@ class Command {
   [[nodiscard]] int run() const;
 
  private:
-  friend class Bridge;
   struct State;
   explicit Command(std::unique_ptr<State> state);
 

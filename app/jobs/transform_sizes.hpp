@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "app/cli/cli11_bridge.hpp"
 #include "app/cli/command_line.hpp"
 #include "fft/kernel/fftw_plan.hpp"
 
@@ -18,7 +17,6 @@ struct TransformSizes {
   std::vector<std::string> domains = {"complex", "real"};
 
   void declare(cli::Command& command);
-  void declare(CLI::App& command) { declare(cli::Bridge::command(command)); }
   /// The lengths, in the order given, none twice. @throws UsageError
   [[nodiscard]] std::vector<std::size_t> lengths() const;
   /// @throws UsageError  a precision or domain that is not known

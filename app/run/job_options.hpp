@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/cli11_bridge.hpp"
 #include "app/cli/command_line.hpp"
 #include "app/run/progress.hpp"
 #include "comm/record/arrival_pattern.hpp"
@@ -23,7 +22,6 @@ struct ArrivalOptions {
   double edge = 0.5;
 
   void declare(cli::Command& app);
-  void declare(CLI::App& app) { declare(cli::Bridge::command(app)); }
   /// @throws std::invalid_argument  listing the known patterns
   [[nodiscard]] comm::ArrivalPattern pattern() const { return parse_arrivals(delay, seed); }
   [[nodiscard]] bool delays() const { return delay != "none"; }
@@ -31,9 +29,6 @@ struct ArrivalOptions {
 
 /// The option --edge alone.
 cli::Option* add_edge_option(cli::Command& app, double& edge);
-inline cli::Option* add_edge_option(CLI::App& app, double& edge) {
-  return add_edge_option(cli::Bridge::command(app), edge);
-}
 
 /// Options that every job has. Each can also be set by an environment variable PAPFFT_<NAME>.
 struct JobOptions {
@@ -54,13 +49,10 @@ struct JobOptions {
 
   /// Declares them on a command.
   void declare(cli::Command& app);
-  void declare(CLI::App& app) { declare(cli::Bridge::command(app)); }
   /// --record and --timeline alone.
   void declare_recording(cli::Command& app);
-  void declare_recording(CLI::App& app) { declare_recording(cli::Bridge::command(app)); }
   /// Those without the algorithms, --stats, arrivals and recording, for commands that have their own.
   void declare_common(cli::Command& app);
-  void declare_common(CLI::App& app) { declare_common(cli::Bridge::command(app)); }
   /// @throws std::invalid_argument  unknown algorithms, wait policy or arrival pattern, listing the known.
   [[nodiscard]] comm::Options to_comm_options() const;
   /// Somebody wants to know how the job went.
