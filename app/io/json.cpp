@@ -304,6 +304,12 @@ Json Json::object() {
   return json;
 }
 
+Json Json::object(std::initializer_list<Item> items) {
+  Json json(items);
+  if (!json.is_object()) json.fail_type("object");
+  return json;
+}
+
 Json Json::parse(std::string_view text, int deepest) { return parse(text, keeping_all(), deepest); }
 
 Json Json::parse(std::string_view text, Reader& reader, int deepest) {

@@ -79,6 +79,8 @@ class Json {
   [[nodiscard]] static Json array();
   [[nodiscard]] static Json array(std::initializer_list<Item> items);
   [[nodiscard]] static Json object();
+  /// @throws JsonError  an item is no list of a text and a value
+  [[nodiscard]] static Json object(std::initializer_list<Item> items);
 
   /// @param reader   sees parts while they are read, and may leave them out
   /// @param deepest  the most arrays and objects around a value

@@ -74,6 +74,8 @@ TEST(Json, ListsMakeObjectsAndArrays) {
       "{\n \"a\": 1,\n \"b\": [\n  1,\n  2.5,\n  \"x\"\n ],\n \"c\": {\n  \"d\": null,\n  \"e\": false\n },\n"
       " \"f\": [],\n \"g\": {},\n \"h\": [\n  \"p\",\n  \"q\"\n ],\n \"i\": [\n  \"two\",\n  \"texts\"\n ],\n"
       " \"j\": [\n  [\n   \"k\",\n   1\n  ]\n ],\n \"n\": \"v\"\n}");
+  EXPECT_EQ(Json::object({{"a", Json::object({})}}).dump(), R"({"a":{}})");
+  EXPECT_THROW((void)Json::object({1, 2}), JsonError);
   EXPECT_TRUE(Json({}).is_object());
   EXPECT_TRUE(Json().is_null());
 }
