@@ -4,9 +4,7 @@
 
 namespace papfft::test {
 
-/// The source tree, for tests that read committed files.
-inline std::filesystem::path repository() {
-  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-}
+/// The source tree, for tests that read committed files. CMake names it: __FILE__ may be relative, to a folder of the build.
+inline std::filesystem::path repository() { return PAPFFT_REPOSITORY; }
 
 }  // namespace papfft::test
