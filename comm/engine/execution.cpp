@@ -105,7 +105,8 @@ struct Execution::Impl {
   bool advance() {
     bool any = false;
     progress.begin();
-    progress.set_credits(credits.size());
+    // Only who takes credits may look at them: another call's thread may be changing them.
+    if (part.shape.credits > 0) progress.set_credits(credits.size());
     for (std::optional<int> op = progress.next(); op; op = progress.next()) {
       any = true;
       if (part.program[*op].credit == Credit::take) take_credit(*op);

@@ -12,7 +12,6 @@ namespace papfft::comm {
 namespace {
 
 using farm::Messages;
-using farm::Word;
 
 constexpr std::size_t kWindowBytes = std::size_t{1} << 30;
 constexpr std::size_t kMostInWindow = 1024;
