@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -31,17 +32,21 @@ class Watchdog::Council {
         size_(static_cast<std::size_t>(transport.size())),
         self_(static_cast<std::size_t>(transport.rank())),
         channel_(transport.open()),
-        words_(std::make_shared<Words>(size_)) {
+        words_(std::make_shared<Words>(size_)),
+        noted_(size_),
+        spoke_(size_) {
     channel_->keep(words_);  // messages may outlive this object
     mine.copy(words_->notes[self_].data(), kNoteBytes - 1);
+    noted_[self_] = 1;
     const int note = service_tag(transport.max_tag(), Service::stuck_note);
     const int verdict = service_tag(transport.max_tag(), Service::stuck_verdict);
     for (std::size_t r = 0; r < size_; ++r) {
       if (r == self_) continue;
       const auto other = static_cast<Rank>(r);
-      (void)channel_->irecv(other, note, std::as_writable_bytes(std::span(words_->notes[r])));
-      (void)channel_->irecv(other, verdict, std::as_writable_bytes(std::span(&words_->verdicts[r], 1)));
-      (void)channel_->isend(other, note, std::as_bytes(std::span(words_->notes[self_])));
+      expect(channel_->irecv(other, note, std::as_writable_bytes(std::span(words_->notes[r]))), &noted_[r]);
+      expect(channel_->irecv(other, verdict, std::as_writable_bytes(std::span(&words_->verdicts[r], 1))),
+             &spoke_[r]);
+      expect(channel_->isend(other, note, std::as_bytes(std::span(words_->notes[self_]))), nullptr);
     }
   }
 
@@ -49,24 +54,27 @@ class Watchdog::Council {
     Waiter waiter(WaitPolicy::nap, longest_nap, true);
     std::vector<int> ended;
     while (waiter.idle_for() < time) {
+      ended.clear();
       channel_->poll(ended);
+      for (const int ticket : ended) {
+        if (std::uint8_t* const came = came_[static_cast<std::size_t>(ticket)]; came != nullptr) *came = 1;
+      }
       waiter.pause();
     }
   }
 
   /// Nobody has spoken yet, and no lower rank that is stuck was heard of, which would.
   [[nodiscard]] bool must_speak() const {
-    if (std::ranges::count(words_->verdicts, kSpoken) > 0) return false;
-    return std::none_of(words_->notes.begin(), words_->notes.begin() + static_cast<std::ptrdiff_t>(self_),
-                        is_note);
+    return std::ranges::count(spoke_, 1) == 0 &&
+           std::count(noted_.begin(), noted_.begin() + static_cast<std::ptrdiff_t>(self_), 1) == 0;
   }
 
   void tell_verdict() {
-    words_->verdicts[self_] = kSpoken;
     for (std::size_t r = 0; r < size_; ++r) {
       if (r == self_) continue;
-      (void)channel_->isend(static_cast<Rank>(r), service_tag(transport_.max_tag(), Service::stuck_verdict),
-                            std::as_bytes(std::span(&words_->verdicts[self_], 1)));
+      const int tag = service_tag(transport_.max_tag(), Service::stuck_verdict);
+      const auto word = std::as_bytes(std::span(&words_->verdicts[self_], 1));
+      expect(channel_->isend(static_cast<Rank>(r), tag, word), nullptr);
     }
   }
 
@@ -74,7 +82,7 @@ class Watchdog::Council {
     std::string text;
     std::string silent;
     for (std::size_t r = 0; r < size_; ++r) {
-      if (is_note(words_->notes[r])) {
+      if (noted_[r] != 0) {
         text += std::string(words_->notes[r].data()) + "; ";
       } else {
         silent += (silent.empty() ? "" : ", ") + std::to_string(r);
@@ -85,13 +93,18 @@ class Watchdog::Council {
 
  private:
   using Note = std::array<char, kNoteBytes>;  // the last character is 0
-  static constexpr std::uint8_t kSpoken = 1;
-  static bool is_note(const Note& note) { return note[0] != '\0'; }
+
+  /// @param came  becomes 1 when the message has ended: what it brings may not be looked at before
+  void expect(int ticket, std::uint8_t* came) {
+    const auto t = static_cast<std::size_t>(ticket);
+    if (came_.size() <= t) came_.resize(t + 1);
+    came_[t] = came;
+  }
 
   struct Words {
     explicit Words(std::size_t size) : notes(size), verdicts(size, 0) {}
     std::vector<Note> notes;
-    std::vector<std::uint8_t> verdicts;
+    std::vector<std::uint8_t> verdicts;  // that one comes is all that it says
   };
 
   Transport& transport_;
@@ -99,6 +112,9 @@ class Watchdog::Council {
   std::size_t self_;
   std::unique_ptr<Channel> channel_;
   std::shared_ptr<Words> words_;
+  std::vector<std::uint8_t> noted_;  // per rank: its note has come
+  std::vector<std::uint8_t> spoke_;  // per rank: its verdict has come
+  std::vector<std::uint8_t*> came_;  // by ticket: which of these it is, or nullptr
 };
 
 Watchdog::Watchdog(Transport& transport, const Options& options) : transport_(transport), options_(options) {}
