@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "comm/arrival/session_calls.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -33,23 +32,14 @@ SessionCalls::SessionCalls(CallEngine& engine, const SessionOptions& options, St
       handles_session_(std::make_shared<SessionCalls*>(this)) {
   algorithms_.fill("auto");
   clock_.synchronise();
-  agree_on_threads(options.background && engine.transport().threads_allowed());
+  // All must agree whether the decider answers while its caller computes.
+  threads_everywhere_ = engine.all_say(options.background && engine.transport().threads_allowed());
   engine_.planner().offer_background(threads_everywhere_);
   background_.add(clock_);
   background_.add(predictor_);
   background_.add(exchange_);
   background_.add(pending_progress_);
   if (threads_everywhere_) background_.start();
-}
-
-/// All must agree whether the decider answers while its caller computes.
-void SessionCalls::agree_on_threads(bool wanted) {
-  const auto mine = static_cast<std::byte>(wanted);
-  std::vector<std::byte> all(engine_.rank() == 0 ? static_cast<std::size_t>(engine_.transport().size()) : 0);
-  engine_.run_own(Operation::gather, std::span(&mine, 1), all, 1, "bnom");
-  auto agreed = static_cast<std::byte>(std::ranges::count(all, std::byte{0}) == 0);
-  engine_.run_own(Operation::bcast, std::span(&agreed, 1), std::span(&agreed, 1), 1, "bnom");
-  threads_everywhere_ = agreed != std::byte{0};
 }
 
 /// After this a handle's buffers are its owner's alone.

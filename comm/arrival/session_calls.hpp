@@ -68,7 +68,6 @@ class SessionCalls {
     std::unique_ptr<Execution> execution = nullptr;
   };
 
-  void agree_on_threads(bool wanted);
   void end_handles();
   [[nodiscard]] CallArguments resolved(CallArguments arguments) const;
   [[nodiscard]] ArrivalUse use_of(const PlannedCall& plan) const;

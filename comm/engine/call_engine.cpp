@@ -63,6 +63,15 @@ void CallEngine::run_own(Operation operation, std::span<const std::byte> send, s
       recv, nullptr);
 }
 
+bool CallEngine::all_say(bool yes) {
+  auto word = static_cast<std::byte>(yes);
+  std::vector<std::byte> words(rank() == 0 ? static_cast<std::size_t>(transport_.size()) : 0);
+  run_own(Operation::gather, std::span(&word, 1), words, 1, "bnom");
+  word = static_cast<std::byte>(std::ranges::count(words, std::byte{0}) == 0);
+  run_own(Operation::bcast, std::span(&word, 1), std::span(&word, 1), 1, "bnom");
+  return word != std::byte{0};
+}
+
 void CallEngine::finish(Execution& execution, const PlannedCall& plan) {
   wait([&] { return execution.step(); }, [&] { return execution.done(); },
        [&] { return waits() + execution.waits_for() + in_call(plan); });

@@ -80,6 +80,8 @@ class CallEngine {
                std::size_t bytes, const char* algorithm, Rank root = 0);
   /// Steps an execution that has arrived until it is done. @throws StuckError and what step() throws
   void finish(Execution& execution, const PlannedCall& plan);
+  /// Collective; returns when all ranks have called it. @return  all said yes; the same on all ranks. @throws as finish()
+  [[nodiscard]] bool all_say(bool yes);
   /// The statistics of last() begin with a call of ours, or are those of one of the MPI library.
   void note_call(const PlannedCall& plan);
 

@@ -178,11 +178,6 @@ void Collectives::reduce_scatter_bytes(std::span<const std::byte> send, std::spa
                  .block_bytes = block_bytes}));
 }
 
-void Collectives::barrier() {
-  std::byte token{};
-  std::vector<std::byte> tokens(rank() == 0 ? static_cast<std::size_t>(size()) : 0);
-  engine_->run_own(Operation::gather, std::span(&token, 1), tokens, 1, "bnom");
-  engine_->run_own(Operation::bcast, std::span(&token, 1), std::span(&token, 1), 1, "bnom");
-}
+void Collectives::barrier() { (void)engine_->all_say(true); }
 
 }  // namespace papfft::comm
