@@ -195,7 +195,6 @@ void write_csv(const LocalOptions& options, const std::vector<Row>& rows) {
 
 int run_local(const LocalOptions& options) {
   refuse_launcher("bench local");
-  options.sizes.check();
   const auto lengths = options.sizes.lengths();
   check_outputs({options.json, options.csv});
   (void)fft::Tuning::of_user();  // whose wisdom spares FFTW the planning

@@ -150,7 +150,8 @@ void add_bench_schedule(cli::Command& bench) {
   const auto options = std::make_shared<ScheduleBenchOptions>();
   cli::Command* command = bench.add_subcommand(
       "schedule", "time the planning itself: Clairvoyant's three planners, circulant broadcasts, ...");
-  command->add_option("--op", options->operation, "operation: reduce, bcast, scatter, gather, ...")
+  command->add_option("--op", options->operation, "operation")
+      ->one_of(comm::kOperationNames)
       ->capture_default_str();
   command
       ->add_option(

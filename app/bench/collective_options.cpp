@@ -2,6 +2,7 @@
 #include "app/bench/collective_options.hpp"
 
 #include "comm/record/arrival_pattern.hpp"
+#include "papfft/operation.hpp"
 
 namespace papfft::app {
 
@@ -40,10 +41,7 @@ std::string footer() {
 }  // namespace
 
 void CollectiveOptions::declare(cli::Command& command) {
-  command
-      .add_option("--op", operation,
-                  "scatter, gather, bcast, reduce, allgather, allgatherv, allreduce or reduce_scatter")
-      ->capture_default_str();
+  command.add_option("--op", operation, "operation")->one_of(comm::kOperationNames)->capture_default_str();
   command
       .add_option(
           "--algorithms", algorithms,

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <stdexcept>
 
 #include "app/bench/fftw_mpi.hpp"
 #include "app/bench/fftw_threads.hpp"
@@ -23,6 +25,15 @@ constexpr FftEngine kEngines[] = {
     {"mpi-fftw", Wire::both_ways, false}, {"fftw-mpi", Wire::both_ways, false},
     {"alone", Wire::none, false},         {"fftw-measure", Wire::none, false}};
 
+/// Of engine alone.
+constexpr const char* kOldNameOfAlone = "fftw";
+
+std::vector<std::string> engine_words() {
+  std::vector<std::string> words;
+  for (const FftEngine& engine : kEngines) words.emplace_back(engine.name);
+  return words;
+}
+
 constexpr const char* kFooter =
     "Examples:\n"
     "  mpirun -n 4 papfft bench fft --vectors 1000 --length 131072 --gathers mpi,ls,bsls,bsbn --json "
@@ -41,12 +52,9 @@ constexpr const char* kFooter =
 }  // namespace
 
 const FftEngine& find_fft_engine(const std::string& name) {
-  std::string known;
-  for (const FftEngine& engine : kEngines) {
-    if (name == engine.name) return engine;
-    known += std::string(known.empty() ? "" : ", ") + engine.name;
-  }
-  throw UsageError("no engine '" + name + "' to time; known: " + known);
+  const auto* found = std::ranges::find(kEngines, name, &FftEngine::name);
+  if (found == std::end(kEngines)) throw std::logic_error("there is no engine " + name);
+  return *found;
 }
 
 void FftBenchOptions::declare(cli::Command& command) {
@@ -70,6 +78,7 @@ void FftBenchOptions::declare(cli::Command& command) {
               "fftw-measure "
               "(one process, FFTW planned by FFTW_MEASURE on all cores of the root's host): before the turns")
           ->delimiter(',')
+          ->one_of(engine_words(), {kOldNameOfAlone})
           ->capture_default_str();
   command.add_option("--depth", depth, "vectors under way in engine stream; 0: as many as transform has")
       ->in_range(0, 1000)
@@ -95,7 +104,7 @@ void FftBenchOptions::declare(cli::Command& command) {
 void FftBenchOptions::complete() {
   if (engines_option_->count() > 0 && gathers_option_->count() == 0) gathers = {"auto"};
   for (std::string& engine : engines) {
-    if (engine != "fftw") continue;
+    if (engine != kOldNameOfAlone) continue;
     engine = "alone";
     if (launched_rank() == 0 && !job.quiet) tell("papfft: note: engine fftw is called alone now\n");
   }
@@ -115,7 +124,6 @@ void FftBenchOptions::check() const {
 }
 
 void FftBenchOptions::check_engine(const std::string& engine) const {
-  (void)find_fft_engine(engine);
   if (engine == "fftw-mpi" && !FftwMpi<float>::is_available()) {
     throw UsageError(
         "engine fftw-mpi: papfft was built without libfftw3-mpi (Debian: libfftw3-mpi-dev, then build "

@@ -20,7 +20,7 @@ struct FftEngine {
   bool has_gather;  ///< one row per --gathers
 };
 
-/// @throws UsageError  there is none of this name; lists all
+/// @throws std::logic_error  there is none of this name, which --engines would have refused
 [[nodiscard]] const FftEngine& find_fft_engine(const std::string& name);
 
 /// The words of `papfft bench fft`.

@@ -49,7 +49,6 @@ void tune_length(const TuneOptions& options, std::size_t length, const std::stri
 
 int run_tune(const TuneOptions& options) {
   refuse_launcher("tune");
-  options.sizes.check();
   const auto lengths = options.sizes.lengths();
   const std::filesystem::path path =
       options.file.empty() ? fft::Tuning::default_path() : std::filesystem::path(options.file);

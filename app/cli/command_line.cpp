@@ -141,9 +141,18 @@ Option* Option::in_range(double least, double most) {
   return finite();
 }
 
-Option* Option::one_of(std::initializer_list<const char*> values) {
-  option_.check(CLI::IsMember(std::vector<std::string>(values.begin(), values.end())));
+Option* Option::one_of(std::vector<std::string> words, std::vector<std::string> old_words) {
+  const CLI::Validator is_one = CLI::IsMember(std::move(words));
+  option_.check(CLI::Validator(
+      [is_one, old = std::move(old_words)](std::string& word) {
+        return std::ranges::count(old, word) > 0 ? std::string() : is_one(word);
+      },
+      is_one.get_description()));
   return this;
+}
+
+Option* Option::one_of(std::span<const std::string_view> words) {
+  return one_of(std::vector<std::string>(words.begin(), words.end()));
 }
 
 Option* Option::finite() {

@@ -2,10 +2,11 @@
 // Commands, their options and --help, without CLI11's headers.
 #pragma once
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -36,7 +37,11 @@ class Option {
   Option* in_range(int least, int most);
   /// And finite: no bound of a range holds for "nan".
   Option* in_range(double least, double most);
-  Option* one_of(std::initializer_list<const char*> values);
+  /// It takes one of a few words, or a list of them. --help names the words, and the shell's completion reads them there.
+  /// @param old_words  it takes these as well, but neither --help nor an error names them
+  Option* one_of(std::vector<std::string> words, std::vector<std::string> old_words = {});
+  /// The same for a table of words.
+  Option* one_of(std::span<const std::string_view> words);
   Option* finite();
   Option* positive();
   /// 0, 1, 2, ... as ranks are.

@@ -7,10 +7,6 @@ _papfft_registry() { # PROGRAM OPERATION (or "" for all)
     $2 == "algorithm" && (want == "" || op == want) { print $4 }'
 }
 
-_papfft_operations() { # PROGRAM
-  "$1" algorithms --json 2>/dev/null | awk -F'"' '$2 == "op" && !seen[$4]++ { print $4 }'
-}
-
 _papfft_algorithms() { # the same as _papfft_registry, and what a call may also say: b before a name, for the background
   _papfft_registry "$@" | sed 'p; s/^/b/'
   echo auto mpi
@@ -50,25 +46,7 @@ _papfft_words_after() {
       _papfft_help "$program" bench collective |
         sed -nE '/^Patterns:/,/^ *with D/s/^ +([a-z-]+:?)[A-Z:]* .*/\1/p' | grep -vx with
       ;;
-    --op) _papfft_operations "$program" ;;
-    *)
-      local values
-      values=$(_papfft_help "$program" "${command[@]}" | _papfft_values "$option")
-      if [[ -n $values ]]; then
-        echo "$values"
-        return
-      fi
-      case $option in
-        --wait) echo spin yield nap auto ;;
-        --progress) echo auto always never ;;
-        --engine) echo auto dif stream farm alone ;;
-        --engines) echo dif stream farm mpi-sequential mpi-fftw fftw-mpi alone fftw-measure ;;
-        --precision) echo float double ;;
-        --domain) echo complex real ;;
-        --read) echo root parallel ;;
-        --window) [[ ${command[0]} == simulate ]] && echo auto || echo boxcar hann hamming blackman tukey ;;
-      esac
-      ;;
+    *) _papfft_help "$program" "${command[@]}" | _papfft_values "$option" ;;
   esac
 }
 

@@ -12,7 +12,9 @@ void FrameOptions::declare(cli::Command& app, const std::string& default_overlap
   app.add_option("--noverlap,--overlap", noverlap,
                  "samples that two neighbouring frames share (default: " + default_overlap + ")")
       ->count_from_0();
-  app.add_option("--window", window, "boxcar, hann, hamming, blackman or tukey")->capture_default_str();
+  app.add_option("--window", window, "each frame is multiplied by it")
+      ->one_of(fft::kWindowNames)
+      ->capture_default_str();
   app.add_option("--alpha", alpha, "the share of the tukey window that is tapered")
       ->finite()
       ->capture_default_str();
@@ -31,7 +33,6 @@ void FrameOptions::check() const {
   if (noverlap && *noverlap >= nperseg) {
     throw UsageError(fmt::format("--noverlap {} must be below --nperseg {}", *noverlap, nperseg));
   }
-  (void)fft::parse_window(window);
 }
 
 }  // namespace papfft::app

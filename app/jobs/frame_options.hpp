@@ -22,7 +22,7 @@ struct FrameOptions {
 
   /// @param default_overlap  for --help: "nperseg/8"
   void declare(cli::Command& app, const std::string& default_overlap);
-  /// @throws UsageError, std::invalid_argument  options that do not fit together
+  /// @throws UsageError  options that do not fit together
   void check() const;
   [[nodiscard]] fft::Scaling parsed_scaling() const {
     return scaling == "density" ? fft::Scaling::density : fft::Scaling::spectrum;

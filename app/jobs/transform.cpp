@@ -359,9 +359,11 @@ class TransformJob {
   const TransformOptions& options_;
 };
 
-/// The engine was called fftw once, after the kernels that it then took.
+/// Engine alone was called so once, after the kernels that it then took.
+constexpr const char* kOldNameOfAlone = "fftw";
+
 void accept_old_name(TransformOptions& options) {
-  if (options.engine != "fftw") return;
+  if (options.engine != kOldNameOfAlone) return;
   options.engine = "alone";
   options.fftw_kernels = true;
   if (launched_rank() == 0 && !options.job.quiet) {
@@ -408,6 +410,7 @@ void add_transform(cli::Command& app) {
           "several vectors under way), farm (each vector goes to a rank that is free), alone (rank 0 "
           "by itself) or auto")
       ->envname("PAPFFT_ENGINE")
+      ->one_of(engine_words(), {kOldNameOfAlone})
       ->capture_default_str();
   options->job.declare(*command);
   command->footer(

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "app/jobs/input_options.hpp"
 #include "app/run/job_options.hpp"
@@ -42,8 +43,10 @@ struct TransformOptions {
 enum class Engine : std::int32_t { alone, dif, stream, farm };
 
 [[nodiscard]] const char* to_string(Engine engine) noexcept;
+/// What --engine takes: auto, and the engines.
+[[nodiscard]] std::vector<std::string> engine_words();
 
-/// Before any work. @throws UsageError  options that do not fit together, or an engine that there is not
+/// Before any work. @throws UsageError  options that do not fit together
 void check_transform(const TransformOptions& options);
 
 /// In all vectors of a job together. As bytes, too, so many can still be counted.

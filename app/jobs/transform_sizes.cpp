@@ -35,23 +35,20 @@ std::optional<std::size_t> parse_length(std::string_view text) {
   return length && *length > 0 && *length <= kLongest ? length : std::nullopt;
 }
 
-void check_words(const std::vector<std::string>& words, const char* option, const char* first,
-                 const char* second) {
-  for (const std::string& word : words) {
-    if (word != first && word != second) {
-      throw UsageError(fmt::format("{} {}: known are {} and {}", option, word, first, second));
-    }
-  }
-}
-
 }  // namespace
 
 void TransformSizes::declare(cli::Command& command) {
   command.add_option("--sizes", sizes, "lengths: 1000 or 2^10; A..B: A and its doubles up to B")
       ->delimiter(',')
       ->capture_default_str();
-  command.add_option("--precision", precisions, "float, double")->delimiter(',')->capture_default_str();
-  command.add_option("--domain", domains, "complex, real")->delimiter(',')->capture_default_str();
+  command.add_option("--precision", precisions, "of the samples")
+      ->delimiter(',')
+      ->one_of({"float", "double"})
+      ->capture_default_str();
+  command.add_option("--domain", domains, "what the samples are")
+      ->delimiter(',')
+      ->one_of({"complex", "real"})
+      ->capture_default_str();
 }
 
 std::vector<std::size_t> TransformSizes::lengths() const {
@@ -72,11 +69,6 @@ std::vector<std::size_t> TransformSizes::lengths() const {
     }
   }
   return found;
-}
-
-void TransformSizes::check() const {
-  check_words(precisions, "--precision", "float", "double");
-  check_words(domains, "--domain", "complex", "real");
 }
 
 std::vector<fft::PlanKind> TransformSizes::kinds(std::string_view domain) {

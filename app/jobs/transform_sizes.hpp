@@ -19,8 +19,6 @@ struct TransformSizes {
   void declare(cli::Command& command);
   /// The lengths, in the order given, none twice. @throws UsageError
   [[nodiscard]] std::vector<std::size_t> lengths() const;
-  /// @throws UsageError  a precision or domain that is not known
-  void check() const;
   /// Of one domain: forward, inverse.
   [[nodiscard]] static std::vector<fft::PlanKind> kinds(std::string_view domain);
 };

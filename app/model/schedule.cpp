@@ -61,8 +61,7 @@ void add_schedule(cli::Command& app) {
   const auto options = std::make_shared<ScheduleOptions>();
   cli::Command* command =
       app.add_subcommand("schedule", "make, verify and print the schedule of an algorithm");
-  command->add_option("--op", options->operation, "operation: scatter, gather, bcast, reduce, ...")
-      ->required();
+  command->add_option("--op", options->operation, "operation")->one_of(comm::kOperationNames)->required();
   command->add_option("--algorithm", options->algorithm, "its algorithm (see: papfft algorithms)")
       ->required();
   command->add_option("--ranks", options->ranks, "number of ranks")->required()->in_range(1, 1 << 20);

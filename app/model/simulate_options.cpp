@@ -2,6 +2,7 @@
 #include "app/model/simulate_options.hpp"
 
 #include "comm/record/arrival_pattern.hpp"
+#include "papfft/operation.hpp"
 
 namespace papfft::app {
 
@@ -61,11 +62,7 @@ void SimulateOptions::declare(cli::Command& command) {
 }
 
 void SimulateOptions::declare_case(cli::Command& command) {
-  command
-      .add_option(
-          "--op", operation,
-          "operation: scatter, gather, bcast, reduce, allgather, allgatherv, allreduce or reduce_scatter")
-      ->capture_default_str();
+  command.add_option("--op", operation, "operation")->one_of(comm::kOperationNames)->capture_default_str();
   command
       .add_option("--algorithms", algorithms,
                   "what to simulate: names from 'papfft algorithms' (b before a name: in the background; /N "

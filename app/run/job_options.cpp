@@ -87,8 +87,9 @@ void JobOptions::declare_common(cli::Command& app) {
       ->in_range(0, 4096)
       ->capture_default_str()
       ->group(kGroup);
-  app.add_option("--wait", wait, "what a waiting rank does with its core: spin, yield, nap or auto")
+  app.add_option("--wait", wait, "what a waiting rank does with its core")
       ->envname("PAPFFT_WAIT")
+      ->one_of(comm::kWaitNames)
       ->capture_default_str()
       ->group(kGroup);
   app.add_option("--stuck-after", stuck_after_s,
@@ -97,8 +98,9 @@ void JobOptions::declare_common(cli::Command& app) {
       ->in_range(0.0, 1e6)
       ->capture_default_str()
       ->group(kGroup);
-  app.add_option("--progress", progress, "show progress on stderr: auto (on a terminal), always or never")
+  app.add_option("--progress", progress, "show progress on stderr; auto: on a terminal")
       ->envname("PAPFFT_PROGRESS")
+      ->one_of(kProgressNames)
       ->capture_default_str()
       ->group(kGroup);
   app.add_flag("-q,--quiet", quiet, "print nothing but errors")->group(kGroup);

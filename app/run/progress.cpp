@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 
@@ -49,10 +50,12 @@ void Progress::show(std::size_t done, std::size_t total) {
 }
 
 Progress::When parse_progress(const std::string& name) {
-  if (name == "auto") return Progress::When::automatic;
-  if (name == "always") return Progress::When::always;
-  if (name == "never") return Progress::When::never;
-  throw std::invalid_argument("--progress " + name + ": expected auto, always or never");
+  const auto* found = std::ranges::find(kProgressNames, name);
+  if (found == kProgressNames.end()) {
+    throw std::invalid_argument(
+        fmt::format("--progress {}: expected one of {}", name, fmt::join(kProgressNames, ", ")));
+  }
+  return static_cast<Progress::When>(found - kProgressNames.begin());
 }
 
 }  // namespace papfft::app

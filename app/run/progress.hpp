@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace papfft::app {
 
@@ -32,7 +34,10 @@ class Progress {
   std::chrono::steady_clock::time_point last_{};
 };
 
-/// @throws std::invalid_argument unless auto, always or never.
+/// What the user says for each Progress::When, in the order of the enumerators.
+inline constexpr std::array<std::string_view, 3> kProgressNames = {"auto", "always", "never"};
+
+/// @throws std::invalid_argument  unless it is one of kProgressNames
 [[nodiscard]] Progress::When parse_progress(const std::string& name);
 
 }  // namespace papfft::app

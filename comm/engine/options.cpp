@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "papfft/options.hpp"
 
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <limits>
@@ -11,8 +10,6 @@
 namespace papfft::comm {
 
 namespace {
-
-constexpr std::array<std::string_view, 4> kWaitNames = {"spin", "yield", "nap", "auto"};
 
 template <typename Set>
 void read_number(const char* variable, long long least, long long most, Set set) {
@@ -44,10 +41,12 @@ void read_time(const char* variable, double most_ns, double& ns) {
 }  // namespace
 
 WaitPolicy parse_wait_policy(std::string_view name) {
+  std::string known;
   for (std::size_t i = 0; i < kWaitNames.size(); ++i) {
     if (kWaitNames[i] == name) return static_cast<WaitPolicy>(i);
+    known += (known.empty() ? "" : ", ") + std::string(kWaitNames[i]);
   }
-  throw std::invalid_argument("no wait policy '" + std::string(name) + "'; known: spin, yield, nap, auto");
+  throw std::invalid_argument("no wait policy '" + std::string(name) + "'; known: " + known);
 }
 
 std::string_view to_string(WaitPolicy policy) { return kWaitNames.at(static_cast<std::size_t>(policy)); }

@@ -2,21 +2,13 @@
 #include "fft/spectral/window.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace papfft::fft {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, Window>, 5> kWindows = {{{"boxcar", Window::boxcar},
-                                                                          {"hann", Window::hann},
-                                                                          {"hamming", Window::hamming},
-                                                                          {"blackman", Window::blackman},
-                                                                          {"tukey", Window::tukey}}};
 
 double cosine(double turns) { return std::cos(2 * std::numbers::pi * turns); }
 
@@ -46,11 +38,12 @@ double value(Window window, double x, double tukey_alpha) {
 }  // namespace
 
 Window parse_window(std::string_view name) {
-  for (const auto& [known, window] : kWindows) {
-    if (known == name) return window;
+  std::string known;
+  for (std::size_t i = 0; i < kWindowNames.size(); ++i) {
+    if (kWindowNames.at(i) == name) return static_cast<Window>(i);
+    known += (known.empty() ? "" : ", ") + std::string(kWindowNames.at(i));
   }
-  throw std::invalid_argument("unknown window '" + std::string(name) +
-                              "': boxcar, hann, hamming, blackman or tukey");
+  throw std::invalid_argument("no window '" + std::string(name) + "'; known: " + known);
 }
 
 std::vector<double> make_window(Window window, std::size_t n, double tukey_alpha) {

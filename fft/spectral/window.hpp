@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -9,7 +10,11 @@ namespace papfft::fft {
 
 enum class Window { boxcar, hann, hamming, blackman, tukey };
 
-/// The window named so, in lower case. @throws std::invalid_argument  there is none
+/// In the order of the enumerators.
+inline constexpr std::array<std::string_view, 5> kWindowNames = {"boxcar", "hann", "hamming", "blackman",
+                                                                 "tukey"};
+
+/// The window of this name. @throws std::invalid_argument  there is none
 [[nodiscard]] Window parse_window(std::string_view name);
 
 /// A periodic window of n samples, as scipy.signal.get_window(name, n) makes it (fftbins=True): the symmetric window of

@@ -96,6 +96,13 @@ inline constexpr std::array kOperations = {
 
 inline constexpr int kOperationCount = static_cast<int>(kOperations.size());
 
+/// Their names, in the same order.
+inline constexpr auto kOperationNames = [] {
+  std::array<std::string_view, kOperations.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names.at(i) = kOperations.at(i).name;
+  return names;
+}();
+
 /// The row of an operation.
 [[nodiscard]] constexpr const OperationTraits& traits(Operation operation) {
   return kOperations.at(static_cast<std::size_t>(operation));

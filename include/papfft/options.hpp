@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +19,10 @@ enum class WaitPolicy : std::uint8_t {
   automatic  ///< spins for 200 us, then naps; naps at once where ranks outnumber cores
 };
 
-/// @throws std::invalid_argument unless `name` is spin, yield, nap or auto.
+/// In the order of the enumerators.
+inline constexpr std::array<std::string_view, 4> kWaitNames = {"spin", "yield", "nap", "auto"};
+
+/// @throws std::invalid_argument unless `name` is one of kWaitNames.
 [[nodiscard]] PAPFFT_API WaitPolicy parse_wait_policy(std::string_view name);
 [[nodiscard]] PAPFFT_API std::string_view to_string(WaitPolicy policy);
 

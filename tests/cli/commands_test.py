@@ -36,6 +36,12 @@ class CommandsTest(ProgramTest):
         guide = (REPOSITORY / "comm" / "README.md").read_text()
         self.assertIn(self.text("algorithms", "--markdown"), guide)
 
+    def test_operations_are_those_of_the_registry(self):
+        operations = list(dict.fromkeys(a["op"] for a in json.loads(self.text("algorithms", "--json"))))
+        for command in (("bench", "collective"), ("bench", "schedule"), ("schedule",), ("simulate",)):
+            with self.subTest(command):
+                self.assertIn(f"--op TEXT:{{{','.join(operations)}}}", self.text(*command, "--help"))
+
     def test_algorithms_table_and_json_agree(self):
         table = self.text("algorithms")
         registry = json.loads(self.text("algorithms", "--json"))
@@ -113,6 +119,22 @@ class CompletionTest(ProgramTest):
                               (("bench", "s"), {"schedule"})):
             with self.subTest(words):
                 self.assertEqual(set(self.complete(*words)), values)
+
+    def test_the_program_declares_the_values(self):
+        for command, option, some in ((("transform",), "--engine", {"auto", "dif", "stream", "farm", "alone"}),
+                                      (("bench", "fft"), "--engines", {"dif", "mpi-fftw", "fftw-measure"}),
+                                      (("info",), "--wait", {"spin", "yield", "nap", "auto"}),
+                                      (("psd",), "--progress", {"auto", "always", "never"}),
+                                      (("correlate",), "--window", {"boxcar", "tukey"}),
+                                      (("psd",), "--read", {"root", "parallel"}),
+                                      (("tune",), "--domain", {"complex", "real"}),
+                                      (("bench", "local"), "--precision", {"float", "double"})):
+            with self.subTest(command=command, option=option):
+                text = self.papfft(*command, "--help").stdout.decode()
+                declared = re.search(rf"^ +{option} TEXT:{{(.*?)}}", text, re.MULTILINE)[1].split(",")
+                self.assertLessEqual(some, set(declared))
+                self.assertEqual(self.complete(*command, option, ""), declared)
+                self.assertNotIn(f"{option})", (REPOSITORY / "app" / "completion" / "papfft.bash").read_text())
 
     def test_lists_and_the_benchmarks_own_peers(self):
         self.assertEqual(self.complete("bench", "collective", "--op", "gather", "--algorithms", "ls,bsl"), ["ls,bsls"])
