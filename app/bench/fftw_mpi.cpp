@@ -3,11 +3,12 @@
 
 #include <stdexcept>
 
-#include "app/bench/fftw_transform.hpp"
 #include "comm/mpi/mpi_transport.hpp"
 
 #ifdef PAPFFT_WITH_FFTW_MPI
 #include <fftw3-mpi.h>
+
+#include "app/bench/fftw_transform.hpp"
 #endif
 
 namespace papfft::app {
@@ -16,31 +17,25 @@ namespace papfft::app {
 
 namespace {
 
-/// FFTW's names for one precision; the same members for both.
+/// libfftw3-mpi's names for one precision.
 template <typename T>
-struct Api;
+struct MpiNames;
 
-#define PAPFFT_FFTW_MPI_API(T, PREFIX)                             \
+#define PAPFFT_FFTW_MPI_NAMES(T, PREFIX)                           \
   template <>                                                      \
-  struct Api<T> {                                                  \
-    using Complex = PREFIX##_complex;                              \
-    using Handle = PREFIX##_plan;                                  \
+  struct MpiNames<T> {                                             \
     static constexpr auto init = PREFIX##_mpi_init;                \
     static constexpr auto local_size = PREFIX##_mpi_local_size_1d; \
     static constexpr auto plan = PREFIX##_mpi_plan_dft_1d;         \
-    static constexpr auto execute = PREFIX##_execute;              \
-    static constexpr auto destroy = PREFIX##_destroy_plan;         \
-    static constexpr auto allocate = PREFIX##_alloc_complex;       \
-    static constexpr auto release = PREFIX##_free;                 \
   };
-PAPFFT_FFTW_MPI_API(float, fftwf)
-PAPFFT_FFTW_MPI_API(double, fftw)
-#undef PAPFFT_FFTW_MPI_API
+PAPFFT_FFTW_MPI_NAMES(float, fftwf)
+PAPFFT_FFTW_MPI_NAMES(double, fftw)
+#undef PAPFFT_FFTW_MPI_NAMES
 
 }  // namespace
 
 template <typename T>
-struct FftwMpi<T>::Plan : FftwTransform<Api<T>> {
+struct FftwMpi<T>::Plan : FftwTransform<T> {
   MPI_Comm comm = MPI_COMM_NULL;
   int block_bytes = 0;
 };
@@ -52,7 +47,7 @@ bool FftwMpi<T>::is_available() {
 
 template <typename T>
 FftwMpi<T>::FftwMpi(MPI_Comm comm, std::size_t length) : plan_(std::make_unique<Plan>()) {
-  static const bool initialised = (Api<T>::init(), true);
+  static const bool initialised = (MpiNames<T>::init(), true);
   (void)initialised;
   int ranks = 1;
   int rank = 0;
@@ -65,7 +60,7 @@ FftwMpi<T>::FftwMpi(MPI_Comm comm, std::size_t length) : plan_(std::make_unique<
   std::ptrdiff_t out_first = 0;
   constexpr unsigned kFlags = FFTW_ESTIMATE | FFTW_MPI_SCRAMBLED_OUT;
   const std::ptrdiff_t room =
-      Api<T>::local_size(n, comm, FFTW_FORWARD, kFlags, &in_count, &in_first, &out_count, &out_first);
+      MpiNames<T>::local_size(n, comm, FFTW_FORWARD, kFlags, &in_count, &in_first, &out_count, &out_first);
   const std::ptrdiff_t block = n / ranks;
   // Its order of bins is one of equal blocks only where each rank has at least as many samples as there are ranks.
   int fits = n % ranks == 0 && block % ranks == 0 && in_count == block && out_count == block &&
@@ -79,9 +74,8 @@ FftwMpi<T>::FftwMpi(MPI_Comm comm, std::size_t length) : plan_(std::make_unique<
   Plan& p = *plan_;
   p.comm = comm;
   p.block_bytes = static_cast<int>(block * static_cast<std::ptrdiff_t>(sizeof(std::complex<T>)));
-  p.in = Api<T>::allocate(static_cast<std::size_t>(room));
-  p.out = Api<T>::allocate(static_cast<std::size_t>(room));
-  p.handle = Api<T>::plan(n, p.in, p.out, comm, FFTW_FORWARD, kFlags);
+  p.allocate(static_cast<std::size_t>(room));
+  p.handle = MpiNames<T>::plan(n, p.in, p.out, comm, FFTW_FORWARD, kFlags);
   if (p.handle == nullptr) throw std::invalid_argument("engine fftw-mpi: FFTW cannot plan this length");
 }
 
@@ -90,7 +84,7 @@ void FftwMpi<T>::execute(const std::complex<T>* in, std::complex<T>* blocks) {
   const Plan& p = *plan_;
   comm::check_mpi(MPI_Scatter(in, p.block_bytes, MPI_BYTE, p.in, p.block_bytes, MPI_BYTE, 0, p.comm),
                   "MPI_Scatter");
-  Api<T>::execute(p.handle);
+  p.execute();
   comm::check_mpi(MPI_Gather(p.out, p.block_bytes, MPI_BYTE, blocks, p.block_bytes, MPI_BYTE, 0, p.comm),
                   "MPI_Gather");
 }

@@ -5,12 +5,11 @@
 #include <limits>
 #include <stdexcept>
 
-#include "app/bench/fftw_transform.hpp"
 #include "app/run/cores.hpp"
 #include "comm/engine/wait.hpp"
 
 #ifdef PAPFFT_WITH_FFTW_THREADS
-#include <fftw3.h>
+#include "app/bench/fftw_transform.hpp"
 #endif
 
 namespace papfft::app {
@@ -19,32 +18,26 @@ namespace papfft::app {
 
 namespace {
 
-/// FFTW's names for one precision; the same members for both.
+/// libfftw3_threads' names for one precision, and those of the plans that use it.
 template <typename T>
-struct Api;
+struct ThreadNames;
 
-#define PAPFFT_FFTW_THREADS_API(T, PREFIX)                      \
+#define PAPFFT_FFTW_THREAD_NAMES(T, PREFIX)                     \
   template <>                                                   \
-  struct Api<T> {                                               \
-    using Complex = PREFIX##_complex;                           \
-    using Handle = PREFIX##_plan;                               \
+  struct ThreadNames<T> {                                       \
     static constexpr auto init = PREFIX##_init_threads;         \
     static constexpr auto use = PREFIX##_plan_with_nthreads;    \
     static constexpr auto plan_complex = PREFIX##_plan_dft_1d;  \
     static constexpr auto plan_real = PREFIX##_plan_dft_r2c_1d; \
-    static constexpr auto execute = PREFIX##_execute;           \
-    static constexpr auto destroy = PREFIX##_destroy_plan;      \
-    static constexpr auto allocate = PREFIX##_alloc_complex;    \
-    static constexpr auto release = PREFIX##_free;              \
   };
-PAPFFT_FFTW_THREADS_API(float, fftwf)
-PAPFFT_FFTW_THREADS_API(double, fftw)
-#undef PAPFFT_FFTW_THREADS_API
+PAPFFT_FFTW_THREAD_NAMES(float, fftwf)
+PAPFFT_FFTW_THREAD_NAMES(double, fftw)
+#undef PAPFFT_FFTW_THREAD_NAMES
 
 }  // namespace
 
 template <typename T>
-struct FftwThreads<T>::Plan : FftwTransform<Api<T>> {
+struct FftwThreads<T>::Plan : FftwTransform<T> {
   RunOn cores{CoreSet::everything()};
   int threads = comm::available_cores();
 };
@@ -56,18 +49,18 @@ bool FftwThreads<T>::is_available() {
 
 template <typename T>
 FftwThreads<T>::FftwThreads(std::size_t length, bool real) : plan_(std::make_unique<Plan>()) {
-  static const bool initialised = Api<T>::init() != 0;
+  using Names = ThreadNames<T>;
+  static const bool initialised = Names::init() != 0;
   if (!initialised || length > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw std::invalid_argument("engine fftw-measure: FFTW cannot plan this length");
   }
   Plan& p = *plan_;
-  p.in = Api<T>::allocate(length);
-  p.out = Api<T>::allocate(length);
+  p.allocate(length);
   const int n = static_cast<int>(length);
-  Api<T>::use(p.threads);
-  p.handle = real ? Api<T>::plan_real(n, reinterpret_cast<T*>(p.in), p.out, FFTW_MEASURE)
-                  : Api<T>::plan_complex(n, p.in, p.out, FFTW_FORWARD, FFTW_MEASURE);
-  Api<T>::use(1);
+  Names::use(p.threads);
+  p.handle = real ? Names::plan_real(n, reinterpret_cast<T*>(p.in), p.out, FFTW_MEASURE)
+                  : Names::plan_complex(n, p.in, p.out, FFTW_FORWARD, FFTW_MEASURE);
+  Names::use(1);
   if (p.handle == nullptr) throw std::invalid_argument("engine fftw-measure: FFTW cannot plan this length");
 }
 
@@ -88,7 +81,7 @@ const std::complex<T>* FftwThreads<T>::out() const {
 
 template <typename T>
 void FftwThreads<T>::execute() {
-  Api<T>::execute(plan_->handle);
+  plan_->execute();
 }
 
 #else

@@ -2,7 +2,6 @@
 /* The C interface: results against MPI's own, states, errors, ways to end. Run by mpirun with any number of ranks:
  * pat_test CASE. C99 and nothing else. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,22 +9,10 @@
 #include <omp.h>
 #endif
 
+#include "check.h"
 #include "papfft/pat.h"
 
 enum { kBlock = 300, kIterations = 6 };
-
-static int rank, size;
-
-static void fail(const char* what, int line) {
-  fprintf(stderr, "rank %d, line %d: %s (%s)\n", rank, line, what, PAT_Last_error_message());
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-#define CHECK(condition)                          \
-  do {                                            \
-    if (!(condition)) fail(#condition, __LINE__); \
-  } while (0)
-#define OK(call) CHECK((call) == PAT_SUCCESS)
 
 static int* numbers(int count, int seed) {
   int* p = malloc(sizeof(int) * (size_t)count);
@@ -163,8 +150,6 @@ static void test_names(void) {
   free(same);
   free(mine);
 }
-
-static int message_has(const char* part) { return strstr(PAT_Last_error_message(), part) != NULL; }
 
 static void test_misuse(void) {
   int x = 1;
@@ -329,36 +314,19 @@ static void test_forgotten(void) {
   if (rank % 2 == 1) OK(PAT_Finalize());
 }
 
+static int refused_without_mpi(void) {
+  return PAT_Init() == PAT_ERR_NO_MPI && PAT_Finalize() == PAT_ERR_NO_MPI && PAT_Edge(0.5) == PAT_ERR_NO_MPI;
+}
+
 int main(int argc, char** argv) {
-  static const struct {
-    const char* name;
-    void (*run)(void);
-    int level;
-  } cases[] = {{"results", test_results, MPI_THREAD_MULTIPLE},
-               {"results_single", test_results, MPI_THREAD_SERIALIZED},
-               {"names", test_names, MPI_THREAD_MULTIPLE},
-               {"misuse", test_misuse, MPI_THREAD_MULTIPLE},
-               {"persistent", test_persistent, MPI_THREAD_MULTIPLE},
-               {"persistent_single", test_persistent, MPI_THREAD_SERIALIZED},
-               {"again", test_again, MPI_THREAD_MULTIPLE},
-               {"mismatch", test_mismatch, MPI_THREAD_MULTIPLE},
-               {"forgotten", test_forgotten, MPI_THREAD_MULTIPLE}};
-  size_t c;
-  int provided;
-  CHECK(argc == 2);
-  for (c = 0; c < sizeof(cases) / sizeof(cases[0]); ++c) {
-    if (strcmp(argv[1], cases[c].name) != 0) continue;
-    if (PAT_Init() != PAT_ERR_NO_MPI || PAT_Edge(0.5) != PAT_ERR_NO_MPI) return 1;
-    MPI_Init_thread(&argc, &argv, cases[c].level, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    cases[c].run();
-    MPI_Finalize();
-    if (PAT_Init() != PAT_ERR_NO_MPI || PAT_Finalize() != PAT_ERR_NO_MPI || PAT_Edge(0.5) != PAT_ERR_NO_MPI)
-      return 1;
-    if (rank == 0) printf("%s: passed\n", cases[c].name);
-    return 0;
-  }
-  fprintf(stderr, "no case %s\n", argv[1]);
-  return 2;
+  static const Case cases[] = {{"results", test_results, MPI_THREAD_MULTIPLE},
+                               {"results_single", test_results, MPI_THREAD_SERIALIZED},
+                               {"names", test_names, MPI_THREAD_MULTIPLE},
+                               {"misuse", test_misuse, MPI_THREAD_MULTIPLE},
+                               {"persistent", test_persistent, MPI_THREAD_MULTIPLE},
+                               {"persistent_single", test_persistent, MPI_THREAD_SERIALIZED},
+                               {"again", test_again, MPI_THREAD_MULTIPLE},
+                               {"mismatch", test_mismatch, MPI_THREAD_MULTIPLE},
+                               {"forgotten", test_forgotten, MPI_THREAD_MULTIPLE}};
+  return run_case(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), refused_without_mpi);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The C interface: every operation in its four forms against MPI's own, started calls, any number of sessions. Run by mpirun with any
  * number of ranks: sessions_test CASE. C99 and nothing else. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,22 +8,10 @@
 #include <omp.h>
 #endif
 
+#include "check.h"
 #include "papfft/pat.h"
 
 enum { kBlock = 120, kMostRanks = 16, kMost = kBlock * (kMostRanks + 1) };
-
-static void fail(const char* what, int line) {
-  fprintf(stderr, "line %d: %s (%s)\n", line, what, PAT_Last_error_message());
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-#define CHECK(condition)                          \
-  do {                                            \
-    if (!(condition)) fail(#condition, __LINE__); \
-  } while (0)
-#define OK(call) CHECK((call) == PAT_SUCCESS)
-
-static int message_has(const char* part) { return strstr(PAT_Last_error_message(), part) != NULL; }
 
 /* What a call is made on: a session, or PAT_SESSION_NULL for the papers' one; by a name, or NULL for the plain form. */
 typedef struct Target {
@@ -229,9 +216,7 @@ static void test_sessions(void) {
   PAT_Session world = PAT_SESSION_NULL, half = PAT_SESSION_NULL, reversed = PAT_SESSION_NULL;
   PAT_Statistics of_world, of_half;
   MPI_Comm comms[2];
-  int rank, size, i;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  int i;
   comms[0] = split(rank % 2, rank);
   comms[1] = split(0, -rank);
   OK(PAT_Session_open(MPI_COMM_WORLD, size - 1, &world));
@@ -296,10 +281,8 @@ static void test_misuse(void) {
   PAT_Request gather = PAT_REQUEST_NULL;
   PAT_Statistics statistics;
   MPI_Datatype gaps;
-  int rank, size, done = 0;
+  int done = 0;
   static int x[kMostRanks], y[kMostRanks];
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
   CHECK(PAT_Get_statistics(&statistics) == PAT_ERR_NOT_OPEN);
   CHECK(PAT_Session_open(MPI_COMM_NULL, 0, &session) == PAT_ERR_ARGUMENT && message_has("MPI_COMM_NULL"));
   CHECK(PAT_Session_open(MPI_COMM_WORLD, size, &session) == PAT_ERR_ARGUMENT);
@@ -347,9 +330,7 @@ static void test_misuse(void) {
 /* One session breaks (run with PAPFFT_CHECK=1), and the others go on. */
 static void test_broken(void) {
   PAT_Session bad = PAT_SESSION_NULL, good = PAT_SESSION_NULL;
-  int rank, size, x = 1, y = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  int x = 1, y = 0;
   OK(PAT_Session_open(MPI_COMM_WORLD, 0, &bad));
   OK(PAT_Session_open(MPI_COMM_WORLD, 0, &good));
   if (size > 1) {
@@ -372,36 +353,22 @@ static void test_forgotten(void) {
   all_operations(forgotten, MPI_COMM_WORLD, 3);
 }
 
-int main(int argc, char** argv) {
-  static const struct {
-    const char* name;
-    void (*run)(void);
-    int level;
-  } cases[] = {{"one", test_one, MPI_THREAD_MULTIPLE},
-               {"one_single", test_one, MPI_THREAD_SERIALIZED},
-               {"sessions", test_sessions, MPI_THREAD_MULTIPLE},
-               {"sessions_single", test_sessions, MPI_THREAD_SERIALIZED},
-               {"threads", test_threads, MPI_THREAD_MULTIPLE},
-               {"misuse", test_misuse, MPI_THREAD_MULTIPLE},
-               {"broken", test_broken, MPI_THREAD_MULTIPLE},
-               {"forgotten", test_forgotten, MPI_THREAD_MULTIPLE}};
+static int refused_without_mpi(void) {
   PAT_Session session = PAT_SESSION_NULL;
-  size_t c;
-  int provided;
-  CHECK(argc == 2);
-  for (c = 0; c < sizeof(cases) / sizeof(cases[0]); ++c) {
-    if (strcmp(argv[1], cases[c].name) != 0) continue;
-    if (PAT_Session_open(MPI_COMM_WORLD, 0, &session) != PAT_ERR_NO_MPI) return 1;
-    MPI_Init_thread(&argc, &argv, cases[c].level, &provided);
-    cases[c].run();
-    MPI_Finalize();
-    if (PAT_Session_open(MPI_COMM_WORLD, 0, &session) != PAT_ERR_NO_MPI) return 1;
-    if (forgotten != PAT_SESSION_NULL) {
-      if (PAT_Session_edge(forgotten, 0.5) != PAT_ERR_NO_MPI || PAT_Edge(0.5) != PAT_ERR_NO_MPI) return 1;
-      if (PAT_Session_close(&forgotten) != PAT_SUCCESS || forgotten != PAT_SESSION_NULL) return 1;
-    }
-    return 0;
-  }
-  fprintf(stderr, "no case %s\n", argv[1]);
-  return 2;
+  if (PAT_Session_open(MPI_COMM_WORLD, 0, &session) != PAT_ERR_NO_MPI) return 0;
+  if (forgotten == PAT_SESSION_NULL) return 1;
+  return PAT_Session_edge(forgotten, 0.5) == PAT_ERR_NO_MPI && PAT_Edge(0.5) == PAT_ERR_NO_MPI &&
+         PAT_Session_close(&forgotten) == PAT_SUCCESS && forgotten == PAT_SESSION_NULL;
+}
+
+int main(int argc, char** argv) {
+  static const Case cases[] = {{"one", test_one, MPI_THREAD_MULTIPLE},
+                               {"one_single", test_one, MPI_THREAD_SERIALIZED},
+                               {"sessions", test_sessions, MPI_THREAD_MULTIPLE},
+                               {"sessions_single", test_sessions, MPI_THREAD_SERIALIZED},
+                               {"threads", test_threads, MPI_THREAD_MULTIPLE},
+                               {"misuse", test_misuse, MPI_THREAD_MULTIPLE},
+                               {"broken", test_broken, MPI_THREAD_MULTIPLE},
+                               {"forgotten", test_forgotten, MPI_THREAD_MULTIPLE}};
+  return run_case(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), refused_without_mpi);
 }

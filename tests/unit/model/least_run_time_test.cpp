@@ -10,6 +10,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "comm/model/simulator.hpp"
+#include "comm/schedule/core/registry.hpp"
+
 namespace papfft::comm {
 namespace {
 
@@ -151,6 +154,56 @@ TEST(Bound, OfRanksOnOneHostIsTheTimeToCopy) {
   EXPECT_EQ(of(Operation::reduce, {100}), 200) << "one result";
   EXPECT_EQ(of(Operation::allreduce, {100}), 800);
   EXPECT_EQ(of(Operation::reduce_scatter, Sizes(4, 100)), 800);
+}
+
+/// What the contract counts as one block: all segments of a rank's block, or the whole vector.
+Sizes contract_sizes(const Shape& shape, const std::vector<std::int64_t>& segment_bytes) {
+  Sizes sizes(shape.per_rank() ? static_cast<std::size_t>(shape.ranks) : 1);
+  for (std::size_t i = 0; i < segment_bytes.size(); ++i) {
+    sizes[shape.per_rank() ? i / static_cast<std::size_t>(shape.segments) : 0] +=
+        static_cast<std::size_t>(segment_bytes[i]);
+  }
+  return sizes;
+}
+
+/// Simulates an algorithm on the machine that the bound is about: only bytes take time, one tick each, and whatever needs no
+/// arrival begins at time 0. @param last  no rank comes later
+void expect_no_less_than_the_bound(const Algorithm& algorithm, int ranks, int segments, int last,
+                                   std::mt19937& random) {
+  Times arrival(static_cast<std::size_t>(ranks));
+  for (auto& a : arrival) a = static_cast<std::int64_t>(random() % static_cast<unsigned>(last + 1));
+  const Rank root = is_rooted(algorithm.operation) ? static_cast<Rank>(random() % arrival.size()) : 0;
+  const Schedule schedule = make_schedule(algorithm, {.operation = algorithm.operation,
+                                                      .ranks = ranks,
+                                                      .root = root,
+                                                      .segments = segments,
+                                                      .arrival_ns = arrival,
+                                                      .round_ns = 50});
+  std::vector<std::int64_t> segment_bytes(static_cast<std::size_t>(schedule.shape.blocks()), 50);
+  if (random() % 2 == 0) {
+    for (auto& bytes : segment_bytes) bytes = static_cast<std::int64_t>(random() % 100);
+  }
+  const Simulation simulated = simulate(schedule, slot_sizes(schedule.shape, segment_bytes), arrival,
+                                        {.beta = 1, .empty_is_free = true},
+                                        {.window = {4, 4}, .early = Early::background, .early_from = 0});
+  EXPECT_GE(simulated.run_time,
+            bound(algorithm.operation, arrival, root, contract_sizes(schedule.shape, segment_bytes), 1))
+      << to_string(algorithm.operation) << ' ' << algorithm.name << ", " << ranks << " ranks, " << segments
+      << " segments, root " << root << ", arrivals up to " << last;
+}
+
+TEST(Bound, NoSimulatedScheduleIsFaster) {
+  std::mt19937 random(9);
+  for (const Algorithm* algorithm : algorithms()) {
+    for (int ranks = 2; ranks <= 17; ++ranks) {
+      for (const int segments : {1, 2, 5}) {
+        if (algorithm->segmentation == Segmentation::whole && segments > 1) continue;
+        for (const int last : {0, 60, 2000}) {
+          expect_no_less_than_the_bound(*algorithm, ranks, segments, last, random);
+        }
+      }
+    }
+  }
 }
 
 TEST(Bound, RefusesWhatMakesNoSense) {
