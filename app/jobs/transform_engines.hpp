@@ -176,14 +176,20 @@ class EngineRun {
       }
     } catch (const Quit&) {
       throw;
+    } catch (const comm::StuckError& stuck) {
+      end_job(std::make_exception_ptr(job_.agree(stuck)));
     } catch (...) {
-      // At once, while the buffers are there: MPI may still read them, and any call moves its messages on.
-      const int code = report_exception(std::current_exception());
-      if (code == kCommunication && job_.is_root()) keep_what_is_done();
-      abort_job(code);
-      throw Quit{code};
+      end_job(std::current_exception());
     }
     times_ = engine.times();
+  }
+
+  /// At once, while the buffers are there: MPI may still read them, and any call moves its messages on.
+  [[noreturn]] void end_job(const std::exception_ptr& why) {
+    const int code = report_exception(why);
+    if (code == kCommunication && job_.is_root()) keep_what_is_done();
+    abort_job(code);
+    throw Quit{code};
   }
 
   template <typename From, typename To, typename Vectors, typename Next, typename Take>

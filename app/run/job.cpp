@@ -23,6 +23,7 @@
 #include "app/io/atomic_file.hpp"
 #include "app/io/errors.hpp"
 #include "app/run/stop_request.hpp"
+#include "app/run/stuck_ranks.hpp"
 #include "comm/record/arrival_trace.hpp"
 #include "comm/transport/self_transport.hpp"
 #include "comm/transport/transport.hpp"
@@ -98,6 +99,7 @@ Job::Job(const comm::Options& options) {
   if (is_launched()) {
     mpi_ = std::make_unique<Mpi>();
     comm_ = std::make_unique<comm::Communicator>(MPI_COMM_WORLD, options);
+    stuck_ = std::make_unique<StuckRanks>(options);
   } else {
     alone_ = std::make_unique<comm::SelfTransport>();
     comm_ = std::make_unique<comm::Collectives>(*alone_, options);
@@ -160,6 +162,10 @@ void Job::on_every_rank(const std::function<void()>& work) {
   if (first == rank()) code = report_exception(failure);
   comm_->bcast<int>(std::span(&code, 1), first, bcast_algorithm);
   throw Quit{code};
+}
+
+comm::StuckError Job::agree(const comm::StuckError& mine) {
+  return stuck_ != nullptr ? stuck_->agree(mine) : mine;
 }
 
 int run_job(const comm::Options& options, const std::string& bcast, const std::function<void(Job&)>& body) {

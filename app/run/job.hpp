@@ -11,6 +11,7 @@
 namespace papfft::app {
 
 class StopRequest;
+class StuckRanks;
 
 /// Rank of this process as the launcher told it, before MPI is started; 0 when started alone.
 [[nodiscard]] int launched_rank();
@@ -65,6 +66,9 @@ class Job {
     return value;
   }
 
+  /// Collective among the job's stuck ranks, whatever the calls that they are stuck in. @return what to report: one rank speaks
+  [[nodiscard]] comm::StuckError agree(const comm::StuckError& mine);
+
   /// Until the ranks are known to have the same options, one that depends on none.
   std::string bcast_algorithm = "bnom";
 
@@ -73,6 +77,7 @@ class Job {
   std::unique_ptr<Mpi> mpi_;  // empty when alone
   std::unique_ptr<comm::Transport> alone_;
   std::unique_ptr<comm::Collectives> comm_;
+  std::unique_ptr<StuckRanks> stuck_;  // empty when alone
   comm::Recorder* recorder_ = nullptr;
   StopRequest* stop_ = nullptr;
 };

@@ -130,7 +130,8 @@ void Watchdog::report(const std::string& mine) {
     council_->listen(kLeave, options_.longest_nap);
   }
   throw StuckError(
-      "no progress for " + std::to_string(options_.stuck_after.count()) + " ms: " + council_->text(), speaks);
+      "no progress for " + std::to_string(options_.stuck_after.count()) + " ms: " + council_->text(), speaks,
+      mine);
 }
 
 }  // namespace papfft::comm

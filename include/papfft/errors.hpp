@@ -3,6 +3,7 @@
 #pragma once
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "papfft/export.h"
 
@@ -19,12 +20,16 @@ class PAPFFT_API TransportError : public std::runtime_error {
 /// the ranks could still be asked.
 class PAPFFT_API StuckError : public std::runtime_error {
  public:
-  StuckError(const std::string& what, bool speaks) : std::runtime_error(what), speaks_(speaks) {}
+  StuckError(const std::string& what, bool speaks, std::string waits = {})
+      : std::runtime_error(what), speaks_(speaks), waits_(std::move(waits)) {}
   /// True on one of the stuck ranks, the lowest of the first ones: this rank should report and end the job.
   [[nodiscard]] bool speaks() const noexcept { return speaks_; }
+  /// Whom this rank itself waits for, as in what(); may be empty.
+  [[nodiscard]] const std::string& waits() const noexcept { return waits_; }
 
  private:
   bool speaks_;
+  std::string waits_;
 };
 
 /// The ranks do not agree on a collective's arguments (Options::check_arguments). Thrown on every rank.
