@@ -17,10 +17,10 @@
 #include "app/cli/exit_code.hpp"
 #include "app/cli/tell.hpp"
 #include "app/cli/version.hpp"
+#include "app/comparison/comparison.hpp"
 #include "app/io/atomic_file.hpp"
 #include "app/io/errors.hpp"
 #include "app/run/job.hpp"
-#include "comm/comparison/comparison.hpp"
 #include "comm/record/arrival_trace.hpp"
 
 namespace papfft::app {

@@ -46,7 +46,7 @@ class CollectiveBench {
     const std::size_t total = settings_.bytes.size() * settings_.patterns.size() * rounds;
     std::size_t done = 0;
     for (const std::uint64_t bytes : settings_.bytes) {
-      for (const comm::ArrivalPattern& pattern : settings_.patterns) {
+      for (const ArrivalPattern& pattern : settings_.patterns) {
         run_case(settings_.make_case(bytes, pattern, job_.size()), [&] { progress.show(++done, total); });
       }
     }
@@ -115,7 +115,7 @@ class CollectiveBench {
   }
 
   /// New data, barriers, the compute phase with its delay and edge, the operation, the check.
-  CallRecord call(CollectiveData& data, const comm::ArrivalPattern& pattern, std::size_t index, int round) {
+  CallRecord call(CollectiveData& data, const ArrivalPattern& pattern, std::size_t index, int round) {
     using std::chrono::nanoseconds;
     const Contender& contender = settings_.contenders[index];
     const nanoseconds total =
@@ -235,8 +235,7 @@ void check(const Job& job, const CollectiveOptions& options, const CollectiveSet
   if (job.size() < 2) throw UsageError("bench collective: what would work: two ranks or more");
   if (options.root >= job.size())
     throw UsageError(fmt::format("no rank {} among {} as --root", options.root, job.size()));
-  for (const comm::ArrivalPattern& pattern :
-       settings.patterns) {  // a pattern may name a rank that there is not
+  for (const ArrivalPattern& pattern : settings.patterns) {  // a pattern may name a rank that there is not
     (void)pattern.delay_ns(0, 0, job.size(), options.root);
   }
   if (!settings.chooses_stock()) return;

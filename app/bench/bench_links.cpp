@@ -131,7 +131,7 @@ double BenchLinks::beta_ns_per_byte() const {
   return told_ ? told_->beta_ns_per_byte : measured_beta_ns_.value_or(0);
 }
 
-comm::Links BenchLinks::for_bound(std::size_t block_bytes) const {
+Links BenchLinks::for_bound(std::size_t block_bytes) const {
   return {.host = host_,
           .beta_ns_per_byte = beta_ns_per_byte(),
           .burst_bytes = told_ ? told_->burst_bytes : 0,

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/bench/bench_common.hpp"
-#include "comm/bounds/least_run_time.hpp"
+#include "app/bench/least_run_time.hpp"
 #include "papfft/collectives.hpp"
 
 namespace papfft::app {
@@ -51,7 +51,7 @@ class BenchLinks {
   void add_measurement(const comm::LinkModel& link);
 
   /// What a bound is computed by. @param block_bytes  how much is copied at a time, at the most
-  [[nodiscard]] comm::Links for_bound(std::size_t block_bytes) const;
+  [[nodiscard]] Links for_bound(std::size_t block_bytes) const;
 
   /// {"between": "hosts", "hosts": 8, "beta_ns_per_byte": ..., "beta_from": "papfft cluster", ...}
   [[nodiscard]] io::Json json() const;

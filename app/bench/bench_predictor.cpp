@@ -13,8 +13,8 @@
 #include "app/cli/version.hpp"
 #include "app/report/byte_count.hpp"
 #include "app/report/text_table.hpp"
+#include "app/run/arrival_pattern.hpp"
 #include "comm/choose/select.hpp"
-#include "comm/record/arrival_pattern.hpp"
 #include "papfft/mpi.hpp"
 
 namespace papfft::app {
@@ -77,7 +77,7 @@ class PredictorBench {
     constexpr std::uint64_t kProbe = 1'000'000;
     double probe_s = 1e300;
     for (int i = 0; i < 5; ++i) probe_s = std::min(probe_s, timed_spin(kProbe));
-    const double asked_s = static_cast<double>(comm::parse_duration_ns(options_.compute)) * 1e-9;
+    const double asked_s = static_cast<double>(parse_duration_ns(options_.compute)) * 1e-9;
     steps_ =
         job_.from_root(std::max<std::uint64_t>(2, static_cast<std::uint64_t>(asked_s / probe_s * kProbe)));
   }
@@ -171,7 +171,7 @@ class PredictorBench {
 
   Job& job_;
   const PredictorOptions& options_;
-  comm::ArrivalPattern pattern_;
+  ArrivalPattern pattern_;
   OwnComm comm_{job_.comm().options().stuck_after};
   std::vector<std::byte> block_;
   std::vector<std::byte> whole_;
@@ -186,7 +186,7 @@ int run_predictor(const PredictorOptions& options) {
   require_launcher("bench predictor");
   (void)comm::choose(comm::Operation::gather, options.algorithm, 2, 0, false);
   (void)options.arrivals.pattern();
-  (void)comm::parse_duration_ns(options.compute);
+  (void)parse_duration_ns(options.compute);
   (void)report::parse_byte_count(options.bytes);
   return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
     job.at_root([&] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "app/bench/collective_options.hpp"
 
-#include "comm/record/arrival_pattern.hpp"
+#include "app/run/arrival_pattern.hpp"
 #include "papfft/operation.hpp"
 
 namespace papfft::app {
@@ -20,7 +20,7 @@ std::string footer() {
          "  mpirun -n 4 papfft bench collective --op allgatherv --counts irregular --bytes 512K,2M,8M "
          "--compute 0ms\n"
          "Patterns:\n" +
-         comm::known_arrival_patterns() +
+         known_arrival_patterns() +
          "Two peers: mpi is what a program gets that asks for nothing. mpi-best is what an expert gets from "
          "the same library: "
          "before the calls that count, the benchmark tries all algorithms of stock MPI with several segment "

@@ -46,12 +46,12 @@ void CollectiveRow::add(std::span<const CallRecord> records, bool counts, double
   begun_early += began_early ? 1 : 0;
 }
 
-void CollectiveRow::finish(const comm::CallSize& call, const comm::Links& links) {
+void CollectiveRow::finish(const CallSize& call, const Links& links) {
   const std::size_t ranks = links.host.size();
   for (std::size_t i = 0; i < run.size(); ++i) {
     std::vector<std::int64_t> arrival_ns;
     for (std::size_t r = 0; r < ranks; ++r) arrival_ns.push_back(calls[i * ranks + r].arrival_ns);
-    bound.push_back(milliseconds(comm::least_run_time_ns(call, arrival_ns, links)));
+    bound.push_back(milliseconds(least_run_time_ns(call, arrival_ns, links)));
     efficiency.push_back(bound.back() / run[i]);
   }
 }
@@ -67,9 +67,9 @@ const CollectiveRow* CollectiveResult::peer(const CollectiveRow& row, std::strin
 }
 
 /// The duration that the pattern names, or else the largest that it gave.
-double CollectiveResult::max_delay_ms(const comm::ArrivalPattern& pattern) const {
+double CollectiveResult::max_delay_ms(const ArrivalPattern& pattern) const {
   try {
-    return milliseconds(comm::parse_duration_ns(pattern.spec().substr(pattern.spec().rfind(':') + 1)));
+    return milliseconds(parse_duration_ns(pattern.spec().substr(pattern.spec().rfind(':') + 1)));
   } catch (const std::invalid_argument&) {
     std::int64_t most = 0;
     for (int i = 0; i < options.warmup + options.iterations; ++i) {

@@ -10,8 +10,8 @@
 #include "app/bench/bench_links.hpp"
 #include "app/bench/collective_options.hpp"
 #include "app/bench/collective_settings.hpp"
+#include "app/bench/least_run_time.hpp"
 #include "app/report/text_table.hpp"
-#include "comm/bounds/least_run_time.hpp"
 
 namespace papfft::app {
 
@@ -51,7 +51,7 @@ struct CollectiveRow {
   /// One call. @param message_ns  the time of a message of the operation's size
   void add(std::span<const CallRecord> records, bool counts, double message_ns);
   /// The bounds of all calls that count.
-  void finish(const comm::CallSize& call, const comm::Links& links);
+  void finish(const CallSize& call, const Links& links);
 };
 
 /// All that is written about a run.
@@ -78,7 +78,7 @@ struct CollectiveResult {
   [[nodiscard]] io::Json row_json(const CollectiveRow& row) const;
   [[nodiscard]] io::Json calls_json(const CollectiveRow& row) const;
   [[nodiscard]] io::Json settings_json() const;
-  [[nodiscard]] double max_delay_ms(const comm::ArrivalPattern& pattern) const;
+  [[nodiscard]] double max_delay_ms(const ArrivalPattern& pattern) const;
   [[nodiscard]] std::string table() const;
 };
 

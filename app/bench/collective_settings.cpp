@@ -57,7 +57,7 @@ std::vector<std::size_t> Case::bytes_of_blocks() const {
 
 CollectiveSettings::CollectiveSettings(const CollectiveOptions& o)
     : operation(comm::parse_operation(o.operation)),
-      compute(comm::parse_duration_ns(o.compute)),
+      compute(parse_duration_ns(o.compute)),
       work(o.work),
       counts(o.counts) {
   if (counts != "regular" && !comm::traits(operation).takes_sizes) {
@@ -105,7 +105,7 @@ std::vector<std::string> CollectiveSettings::names() const {
   return names;
 }
 
-Case CollectiveSettings::make_case(std::uint64_t asked_bytes, const comm::ArrivalPattern& pattern,
+Case CollectiveSettings::make_case(std::uint64_t asked_bytes, const ArrivalPattern& pattern,
                                    int ranks) const {
   if (!comm::moves_per_rank(operation)) {
     const std::size_t whole = asked_bytes / sizeof(Word) * sizeof(Word);

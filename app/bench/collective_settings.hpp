@@ -9,7 +9,7 @@
 #include "app/bench/bench_common.hpp"
 #include "app/bench/collective_options.hpp"
 #include "app/bench/stock_algorithms.hpp"
-#include "comm/record/arrival_pattern.hpp"
+#include "app/run/arrival_pattern.hpp"
 
 namespace papfft::app {
 
@@ -30,7 +30,7 @@ struct Contender {
 struct Case {
   std::size_t block_bytes = 0;  ///< of one rank (the mean); the whole vector for bcast, reduce and allreduce
   std::size_t total_bytes = 0;  ///< where the whole vector is
-  const comm::ArrivalPattern* pattern = nullptr;
+  const ArrivalPattern* pattern = nullptr;
   std::vector<std::size_t> counts = {};  ///< words of each rank's block, where the operation has blocks
 
   /// Of each rank's block; of operations on one vector the vector's size alone.
@@ -42,7 +42,7 @@ struct CollectiveSettings {
   /// @throws std::invalid_argument, UsageError
   explicit CollectiveSettings(const CollectiveOptions& options);
 
-  [[nodiscard]] Case make_case(std::uint64_t bytes, const comm::ArrivalPattern& pattern, int ranks) const;
+  [[nodiscard]] Case make_case(std::uint64_t bytes, const ArrivalPattern& pattern, int ranks) const;
   /// Some contender is stock MPI by an algorithm of our choice.
   [[nodiscard]] bool chooses_stock() const;
   [[nodiscard]] std::vector<std::string> names() const;
@@ -50,7 +50,7 @@ struct CollectiveSettings {
   comm::Operation operation = comm::Operation::gather;
   std::vector<Contender> contenders;  ///< the first is stock MPI, with which all others are compared
   std::vector<std::uint64_t> bytes;
-  std::vector<comm::ArrivalPattern> patterns;
+  std::vector<ArrivalPattern> patterns;
   std::chrono::nanoseconds compute{0};
   Work work;
   std::string counts;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "app/model/simulate_options.hpp"
 
-#include "comm/record/arrival_pattern.hpp"
+#include "app/run/arrival_pattern.hpp"
 #include "papfft/operation.hpp"
 
 namespace papfft::app {
@@ -32,7 +32,7 @@ std::string footer() {
          "first two hosts "
          "costs.\n"
          "Patterns:\n" +
-         comm::known_arrival_patterns() +
+         known_arrival_patterns() +
          "\nAlgorithms that plan by arrival times know these times, up to --prediction-error. Run time: from "
          "the first "
          "arrival to the last exit. Elapsed: mean over the ranks of exit - arrival. Over best: run time / "

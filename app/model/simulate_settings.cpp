@@ -55,13 +55,13 @@ comm::Combining parse_combining(const std::string& text) {
 
 SimulateSettings::SimulateSettings(const SimulateOptions& o)
     : operation(comm::parse_operation(o.operation)),
-      machine{.alpha = comm::parse_duration_ns(o.alpha) * kTicksPerNs,
+      machine{.alpha = parse_duration_ns(o.alpha) * kTicksPerNs,
               .beta = std::llround(o.beta_ns * static_cast<double>(kTicksPerNs)),
               .gamma = std::llround(o.gamma_ns * static_cast<double>(kTicksPerNs)),
               .duplex = o.ports == "bi",
               .combining = parse_combining(o.combining)},
       window(parse_window(o.window)),
-      prediction_error_ns(comm::parse_duration_ns(o.prediction_error)) {
+      prediction_error_ns(parse_duration_ns(o.prediction_error)) {
   for (const std::string& name : o.algorithms) add_algorithm(name, o);
   for (const std::string& text : o.bytes) bytes.push_back(report::parse_byte_count(text));
   for (const std::string& text : o.segments) segments.push_back(parse_segments(text));

@@ -8,8 +8,8 @@
 
 #include "app/model/platform.hpp"
 #include "app/model/simulate_options.hpp"
+#include "app/run/arrival_pattern.hpp"
 #include "comm/model/simulator.hpp"
-#include "comm/record/arrival_pattern.hpp"
 #include "papfft/operation.hpp"
 
 namespace papfft::app {
@@ -27,7 +27,7 @@ struct SimulateSettings {
   std::vector<std::string> algorithms;
   std::vector<std::uint64_t> bytes;
   std::vector<int> segments;  ///< or kBestSegments, kChosenSegments
-  std::vector<comm::ArrivalPattern> patterns;
+  std::vector<ArrivalPattern> patterns;
   comm::Machine machine;
   std::optional<comm::Window> window;  ///< nothing: as a call would have it
   std::int64_t prediction_error_ns = 0;

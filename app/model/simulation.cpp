@@ -83,7 +83,7 @@ class Simulation {
                                      options_.platform, settings_.platform->host_count()));
       }
       for (const std::uint64_t bytes : settings_.bytes) {
-        for (const comm::ArrivalPattern& pattern : settings_.patterns) {
+        for (const ArrivalPattern& pattern : settings_.patterns) {
           const std::size_t first = rows.size();
           for (const std::string& name : settings_.algorithms) add_rows(rows, name, ranks, bytes, pattern);
           compare(std::span(rows).subspan(first));
@@ -101,7 +101,7 @@ class Simulation {
   }
 
   void add_rows(std::vector<SimulatedRow>& rows, const std::string& name, int ranks, std::uint64_t bytes,
-                const comm::ArrivalPattern& pattern) const {
+                const ArrivalPattern& pattern) const {
     if (is_uni_greedy(name)) {
       rows.push_back(computed(
           name, ranks, bytes, pattern,
@@ -164,8 +164,7 @@ class Simulation {
 
   /// A row whose time is the same in each call.
   [[nodiscard]] SimulatedRow computed(const std::string& name, int ranks, std::uint64_t bytes,
-                                      const comm::ArrivalPattern& pattern,
-                                      const ComputedReduction& found) const {
+                                      const ArrivalPattern& pattern, const ComputedReduction& found) const {
     const double ns = ns_of(found.time);
     const auto calls = static_cast<std::size_t>(options_.iterations);
     return {.algorithm = name,
@@ -197,7 +196,7 @@ class Simulation {
     return comm::moves_per_rank(settings_.operation) ? bytes / static_cast<std::uint64_t>(ranks) : bytes;
   }
 
-  [[nodiscard]] std::vector<std::int64_t> arrivals_ns(const comm::ArrivalPattern& pattern, int iteration,
+  [[nodiscard]] std::vector<std::int64_t> arrivals_ns(const ArrivalPattern& pattern, int iteration,
                                                       int ranks) const {
     std::vector<std::int64_t> result;
     result.reserve(static_cast<std::size_t>(ranks));
@@ -230,7 +229,7 @@ class Simulation {
   }
 
   [[nodiscard]] SimulatedRow simulate(const comm::Choice& choice, const std::string& name, int ranks,
-                                      std::uint64_t bytes, const comm::ArrivalPattern& pattern,
+                                      std::uint64_t bytes, const ArrivalPattern& pattern,
                                       int segments) const {
     const comm::Algorithm& algorithm = *choice.algorithm;
     const comm::Machine& machine = settings_.machine;

@@ -19,8 +19,8 @@ namespace {
 constexpr const char* kGroup = "Job";
 }
 
-comm::ArrivalPattern parse_arrivals(const std::string& spec, std::uint64_t seed) {
-  return comm::ArrivalPattern::parse(spec, seed, &io::parse_trace);
+ArrivalPattern parse_arrivals(const std::string& spec, std::uint64_t seed) {
+  return ArrivalPattern::parse(spec, seed, &io::parse_trace);
 }
 
 cli::Option* add_edge_option(cli::Command& app, double& edge) {

@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "app/cli/command_line.hpp"
+#include "app/run/arrival_pattern.hpp"
 #include "app/run/progress.hpp"
-#include "comm/record/arrival_pattern.hpp"
 #include "papfft/operation.hpp"
 #include "papfft/options.hpp"
 
 namespace papfft::app {
 
-/// comm::ArrivalPattern::parse(), and traces may be JSON too.
-[[nodiscard]] comm::ArrivalPattern parse_arrivals(const std::string& spec, std::uint64_t seed);
+/// ArrivalPattern::parse(), and traces may be JSON too.
+[[nodiscard]] ArrivalPattern parse_arrivals(const std::string& spec, std::uint64_t seed);
 
 /// Imbalance on purpose, and when the ranks tell how far they are: for jobs and benchmarks alike.
 struct ArrivalOptions {
@@ -23,7 +23,7 @@ struct ArrivalOptions {
 
   void declare(cli::Command& app);
   /// @throws std::invalid_argument  listing the known patterns
-  [[nodiscard]] comm::ArrivalPattern pattern() const { return parse_arrivals(delay, seed); }
+  [[nodiscard]] ArrivalPattern pattern() const { return parse_arrivals(delay, seed); }
   [[nodiscard]] bool delays() const { return delay != "none"; }
 };
 

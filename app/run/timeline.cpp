@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "app/io/atomic_file.hpp"
-#include "comm/record/wait_states.hpp"
+#include "app/run/wait_states.hpp"
 
 namespace papfft::app {
 
@@ -32,7 +32,7 @@ constexpr std::int64_t kShortestWaitNs = 1000;
 /// Anything with a beginning and an end.
 struct Slice {
   Group group = kComputation;
-  comm::Interval time;
+  Interval time;
   std::string name;
   const char* category = "";
   io::Json arguments = {};
@@ -147,11 +147,11 @@ std::vector<std::vector<Slice>> call_slices(const comm::Timeline& timeline, std:
       }
     }
     if (call.started) continue;  // nobody waits in it
-    for (const comm::Wait& wait : comm::classify_waits(call.operation, call.root, arrival_ns, exit_ns)) {
+    for (const Wait& wait : classify_waits(call.operation, call.root, arrival_ns, exit_ns)) {
       if (wait.end_ns - wait.begin_ns < kShortestWaitNs) continue;
       slices[static_cast<std::size_t>(wait.rank)].push_back({kCalls,
                                                              {wait.begin_ns, wait.end_ns},
-                                                             std::string(comm::to_string(wait.state)),
+                                                             std::string(to_string(wait.state)),
                                                              "wait",
                                                              {{"for_rank", wait.for_rank}}});
     }
@@ -162,7 +162,7 @@ std::vector<std::vector<Slice>> call_slices(const comm::Timeline& timeline, std:
 void add_events(std::vector<Slice>& slices, const std::vector<TimelineEvent>& events) {
   for (std::size_t i = 0; i < events.size(); ++i) {
     const TimelineEvent& event = events[i];
-    const comm::Interval time{event.begin_ns, event.end_ns};
+    const Interval time{event.begin_ns, event.end_ns};
     const bool sent = event.kind == TimelineEvent::Kind::send;
     if (event.kind == TimelineEvent::Kind::span) {
       slices.push_back({kComputation, time, event.name, event.name == "compute" ? "compute" : "phase", {}});
@@ -188,7 +188,7 @@ std::vector<int> write_rank(EventWriter& out, int rank, std::vector<Slice> slice
   for (auto from = slices.begin(); from != slices.end();) {
     const Group group = from->group;
     const auto to = std::find_if(from, slices.end(), [&](const Slice& s) { return s.group != group; });
-    std::vector<comm::Interval> times;
+    std::vector<Interval> times;
     for (auto s = from; s != to; ++s) times.push_back(s->time);
     // A rank is in one call and one phase at a time; what is within these is drawn upon them.
     const bool nested = group == kComputation || group == kCalls;
@@ -221,7 +221,7 @@ std::vector<int> write_rank(EventWriter& out, int rank, std::vector<Slice> slice
 void write_flows(EventWriter& out, const std::vector<std::vector<TimelineEvent>>& events,
                  const std::vector<std::vector<int>>& threads) {
   std::size_t id = 0;
-  for (const comm::MessageEnds& ends : comm::match_messages(events)) {
+  for (const MessageEnds& ends : match_messages(events)) {
     const TimelineEvent& send = events[ends.sender][ends.send];
     const TimelineEvent& receive = events[ends.receiver][ends.receive];
     const char* category = send.early || receive.early ? "background" : "message";

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "app/io/json.hpp"
-#include "comm/record/timeline.hpp"
+#include "app/run/timeline_layout.hpp"
 
 namespace papfft::app {
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the times of one collective call mean. All times are on one clock: arrival_ns[r] is when rank r called, exit_ns[r] is
 // when its call returned. The functions throw std::invalid_argument if there is no rank, if two spans differ in length, or
-// if the root is none of the ranks. The least run time that any algorithm needs is in least_run_time.hpp.
+// if the root is none of the ranks.
 #pragma once
-#include <cstddef>
 #include <cstdint>
 #include <span>
 

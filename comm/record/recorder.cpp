@@ -13,7 +13,6 @@
 #include "comm/arrival/clock_track.hpp"
 #include "comm/engine/steady_clock.hpp"
 #include "comm/record/arrival_trace.hpp"
-#include "comm/record/timeline.hpp"
 
 namespace papfft::comm {
 
@@ -21,6 +20,11 @@ namespace {
 
 constexpr std::int64_t kReadClockEveryNs = 1'000'000'000;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
+
+struct Interval {
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
 
 /// A call as it is sent to the root.
 struct Call {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A test program that is linked with this knows the planners for comparison before its parameters are made.
-#include "comm/comparison/comparison.hpp"
+#include "app/comparison/comparison.hpp"
 
 namespace {
 

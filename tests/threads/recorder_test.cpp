@@ -11,7 +11,6 @@
 #include <thread>
 
 #include "comm/record/arrival_trace.hpp"
-#include "comm/record/timeline.hpp"
 #include "comm/transport/threads/thread_group.hpp"
 #include "papfft/session.hpp"
 #include "tests/support/thread_collectives.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Clairvoyant reduction: in each round every rank that is there takes, in turn, the first segment that it can get from
-// somebody who has not sent yet. Rules and worked example: comm/comparison/reduce_clv_linear.cpp. This planner makes the same schedule in
+// somebody who has not sent yet. Rules and worked example: app/comparison/reduce_clv_linear.cpp. This planner makes the same schedule in
 // about a fiftieth of the time for 512 ranks and segments.
 //
 // What a rank holds is a column of N bits, and a segment tree over the columns holds at each node the union of those below it

@@ -27,7 +27,7 @@
 #include <set>
 
 #include "app/bench/heap_meter.hpp"
-#include "comm/comparison/comparison.hpp"
+#include "app/comparison/comparison.hpp"
 #include "comm/schedule/family/clairvoyant.hpp"
 #include "comm/verify/verify.hpp"
 

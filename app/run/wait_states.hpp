@@ -7,7 +7,7 @@
 
 #include "papfft/operation.hpp"
 
-namespace papfft::comm {
+namespace papfft::app {
 
 /// Why a rank waits in a collective call, by the names that performance tools use (Scalasca's patterns).
 enum class WaitState : std::uint8_t {
@@ -31,8 +31,8 @@ struct Wait {
 /// a call after everybody whom it needs has come is the transfer, not waiting.
 /// @param arrival_ns, exit_ns  one per rank
 /// @return  at most one per rank, none of them empty. @throws std::invalid_argument  unless they are as many, with a root
-[[nodiscard]] std::vector<Wait> classify_waits(Operation operation, int root,
+[[nodiscard]] std::vector<Wait> classify_waits(comm::Operation operation, int root,
                                                std::span<const std::int64_t> arrival_ns,
                                                std::span<const std::int64_t> exit_ns);
 
-}  // namespace papfft::comm
+}  // namespace papfft::app

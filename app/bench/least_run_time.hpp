@@ -9,7 +9,7 @@
 
 #include "comm/schedule/core/schedule.hpp"
 
-namespace papfft::comm {
+namespace papfft::app {
 
 /// What the data of a call have to pass: the cables between hosts, and the memory within each host.
 struct Links {
@@ -23,8 +23,8 @@ struct Links {
 
 /// One collective call.
 struct CallSize {
-  Operation operation = Operation::scatter;
-  Rank root = 0;
+  comm::Operation operation = comm::Operation::scatter;
+  comm::Rank root = 0;
   /// The size of each rank's block; of operations on one vector (bcast, reduce, allreduce) the vector's size alone.
   std::vector<std::size_t> block_bytes;
 };
@@ -45,4 +45,4 @@ struct CallSize {
 [[nodiscard]] std::int64_t least_run_time_ns(const CallSize& call, std::span<const std::int64_t> arrival_ns,
                                              const Links& links);
 
-}  // namespace papfft::comm
+}  // namespace papfft::app

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "comm/record/arrival_pattern.hpp"
+#include "app/run/arrival_pattern.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,11 @@
 #include <stdexcept>
 #include <utility>
 
-namespace papfft::comm {
+namespace papfft::app {
+
+using comm::ArrivalTrace;
+using comm::Rank;
+using comm::TraceError;
 
 namespace {
 
@@ -197,4 +201,4 @@ std::int64_t ArrivalPattern::delay_ns(std::int64_t iteration, Rank rank, int ran
   return delay_(*this, iteration, rank, ranks, root);
 }
 
-}  // namespace papfft::comm
+}  // namespace papfft::app

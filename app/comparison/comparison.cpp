@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "comm/comparison/comparison.hpp"
+#include "app/comparison/comparison.hpp"
 
 #include <array>
 

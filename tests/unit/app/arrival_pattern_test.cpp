@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "comm/record/arrival_pattern.hpp"
+#include "app/run/arrival_pattern.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,10 @@
 #include <fstream>
 #include <numeric>
 
-namespace papfft::comm {
+namespace papfft::app {
 namespace {
 
+using comm::Rank;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -167,4 +168,4 @@ TEST(ArrivalTraceFile, IsReplayedAgainAndAgain) {
 }
 
 }  // namespace
-}  // namespace papfft::comm
+}  // namespace papfft::app

@@ -10,7 +10,7 @@
 #include "comm/record/arrival_trace.hpp"
 #include "comm/schedule/core/schedule.hpp"
 
-namespace papfft::comm {
+namespace papfft::app {
 
 /// `250us`, `1.5ms`, `2s`, `10ns` or `0`: a number and its unit, at most 10 days.
 /// @throws std::invalid_argument  saying what is expected.
@@ -23,36 +23,37 @@ namespace papfft::comm {
 /// are a hash of (seed, iteration, rank). Hence every rank can compute everybody's delay.
 class ArrivalPattern {
  public:
-  using TraceReader = ArrivalTrace (*)(std::istream&);
+  using TraceReader = comm::ArrivalTrace (*)(std::istream&);
 
   /// @param spec  e.g. `none`, `uniform:50ms`, `late:3:50ms`, `k-late:3:10ms`, `trace:FILE`
-  /// @param read_trace  reads that file; throws TraceError
+  /// @param read_trace  reads that file; throws comm::TraceError
   /// @throws std::invalid_argument  listing the known patterns if this is none
-  /// @throws TraceError             naming a file that cannot be read or is none of ours
+  /// @throws comm::TraceError       naming a file that cannot be read or is none of ours
   static ArrivalPattern parse(std::string_view spec, std::uint64_t seed,
-                              TraceReader read_trace = &parse_trace);
+                              TraceReader read_trace = &comm::parse_trace);
 
   /// @throws std::invalid_argument  unless iteration >= 0 and rank and root are among the ranks; if the pattern names a
   ///   rank that does not exist; if a trace is of fewer ranks. A trace begins again after its last iteration.
-  [[nodiscard]] std::int64_t delay_ns(std::int64_t iteration, Rank rank, int ranks, Rank root) const;
+  [[nodiscard]] std::int64_t delay_ns(std::int64_t iteration, comm::Rank rank, int ranks,
+                                      comm::Rank root) const;
 
   /// As given to parse().
   [[nodiscard]] const std::string& spec() const { return spec_; }
 
  private:
-  using Delay = std::int64_t (*)(const ArrivalPattern&, std::int64_t iteration, Rank rank, int ranks,
-                                 Rank root);
+  using Delay = std::int64_t (*)(const ArrivalPattern&, std::int64_t iteration, comm::Rank rank, int ranks,
+                                 comm::Rank root);
   friend struct PatternTable;
 
   std::string spec_;
   std::uint64_t seed_ = 0;
   std::int64_t delay_ns_ = 0;  // the greatest, or the mean of exponential
   int number_ = 0;             // late: the rank; k-late: how many
-  std::shared_ptr<const ArrivalTrace> trace_;
+  std::shared_ptr<const comm::ArrivalTrace> trace_;
   Delay delay_ = nullptr;
 };
 
 /// One line per pattern, `uniform:D          every rank anew between 0 and D`, for help texts and messages.
 [[nodiscard]] std::string known_arrival_patterns();
 
-}  // namespace papfft::comm
+}  // namespace papfft::app

@@ -25,7 +25,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "comm/comparison/comparison.hpp"
+#include "app/comparison/comparison.hpp"
 #include "comm/schedule/family/clairvoyant.hpp"
 
 namespace papfft::comm {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "comm/record/timeline.hpp"
+#include "app/run/timeline_layout.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace papfft::comm {
+namespace papfft::app {
 namespace {
 
+using comm::TimelineEvent;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
@@ -43,4 +44,4 @@ TEST(MatchMessages, LeavesOutWhatHasOneEndOrTurnsBackInTime) {
 }
 
 }  // namespace
-}  // namespace papfft::comm
+}  // namespace papfft::app

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "comm/record/timeline.hpp"
+#include "app/run/timeline_layout.hpp"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-namespace papfft::comm {
+namespace papfft::app {
+
+using comm::TimelineEvent;
 
 std::vector<MessageEnds> match_messages(const std::vector<std::vector<TimelineEvent>>& events) {
   struct Ends {
@@ -50,4 +52,4 @@ std::vector<int> assign_lanes(const std::vector<Interval>& intervals) {
   return lanes;
 }
 
-}  // namespace papfft::comm
+}  // namespace papfft::app

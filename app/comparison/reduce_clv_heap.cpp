@@ -10,7 +10,7 @@
 #include <boost/heap/pairing_heap.hpp>
 #include <vector>
 
-#include "comm/comparison/comparison.hpp"
+#include "app/comparison/comparison.hpp"
 #include "comm/schedule/family/clairvoyant.hpp"
 
 namespace papfft::comm {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "comm/bounds/least_run_time.hpp"
+#include "app/bench/least_run_time.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,10 +13,12 @@
 
 #include "comm/schedule/core/contract.hpp"
 
-namespace papfft::comm {
+namespace papfft::app {
 
 namespace {
 
+using comm::Held;
+using comm::Rank;
 using Times = std::span<const std::int64_t>;
 
 /// Bytes that exist from some time on, and must pass one place.
@@ -135,7 +137,7 @@ class Bound {
   const CallSize& call_;
   Times arrival_ns_;
   const Links& links_;
-  Shape shape_;
+  comm::Shape shape_;
   std::map<int, Host> hosts_;
   double carried_ = 0;  ///< by all cables together
 };
@@ -156,4 +158,4 @@ std::int64_t least_run_time_ns(const CallSize& call, Times arrival_ns, const Lin
   return Bound(call, arrival_ns, links).run_time_ns();
 }
 
-}  // namespace papfft::comm
+}  // namespace papfft::app

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-#include "comm/record/wait_states.hpp"
+#include "app/run/wait_states.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 
-namespace papfft::comm {
+namespace papfft::app {
+
+using comm::Operation;
 
 namespace {
+
+using comm::Holder;
 
 enum class Flow : std::uint8_t { from_root, to_root, among_all };
 
@@ -63,4 +67,4 @@ std::vector<Wait> classify_waits(Operation operation, int root, std::span<const 
   return waits;
 }
 
-}  // namespace papfft::comm
+}  // namespace papfft::app

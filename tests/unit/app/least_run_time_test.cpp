@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The bound of every operation, against cases computed by hand.
-#include "comm/bounds/least_run_time.hpp"
+#include "app/bench/least_run_time.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +13,15 @@
 #include "comm/model/simulator.hpp"
 #include "comm/schedule/core/registry.hpp"
 
-namespace papfft::comm {
+namespace papfft::app {
 namespace {
 
+using comm::Algorithm;
+using comm::Operation;
+using comm::Rank;
+using comm::Schedule;
+using comm::Shape;
+using comm::Simulation;
 using Times = std::vector<std::int64_t>;
 using Sizes = std::vector<std::size_t>;
 
@@ -183,9 +189,9 @@ void expect_no_less_than_the_bound(const Algorithm& algorithm, int ranks, int se
   if (random() % 2 == 0) {
     for (auto& bytes : segment_bytes) bytes = static_cast<std::int64_t>(random() % 100);
   }
-  const Simulation simulated = simulate(schedule, slot_sizes(schedule.shape, segment_bytes), arrival,
-                                        {.beta = 1, .empty_is_free = true},
-                                        {.window = {4, 4}, .early = Early::background, .early_from = 0});
+  const Simulation simulated = simulate(
+      schedule, slot_sizes(schedule.shape, segment_bytes), arrival, {.beta = 1, .empty_is_free = true},
+      {.window = {4, 4}, .early = comm::Early::background, .early_from = 0});
   EXPECT_GE(simulated.run_time,
             bound(algorithm.operation, arrival, root, contract_sizes(schedule.shape, segment_bytes), 1))
       << to_string(algorithm.operation) << ' ' << algorithm.name << ", " << ranks << " ranks, " << segments
@@ -194,10 +200,10 @@ void expect_no_less_than_the_bound(const Algorithm& algorithm, int ranks, int se
 
 TEST(Bound, NoSimulatedScheduleIsFaster) {
   std::mt19937 random(9);
-  for (const Algorithm* algorithm : algorithms()) {
+  for (const Algorithm* algorithm : comm::algorithms()) {
     for (int ranks = 2; ranks <= 17; ++ranks) {
       for (const int segments : {1, 2, 5}) {
-        if (algorithm->segmentation == Segmentation::whole && segments > 1) continue;
+        if (algorithm->segmentation == comm::Segmentation::whole && segments > 1) continue;
         for (const int last : {0, 60, 2000}) {
           expect_no_less_than_the_bound(*algorithm, ranks, segments, last, random);
         }
@@ -219,4 +225,4 @@ TEST(Bound, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace papfft::comm
+}  // namespace papfft::app

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "comm/record/wait_states.hpp"
+#include "app/run/wait_states.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
-#include "comm/record/timeline.hpp"
+#include "app/run/timeline_layout.hpp"
 
-namespace papfft::comm {
+namespace papfft::app {
 namespace {
 
+using comm::Operation;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using enum WaitState;
@@ -101,4 +102,4 @@ TEST(TimelineLanes, NothingOverlapsWithinOne) {
 }
 
 }  // namespace
-}  // namespace papfft::comm
+}  // namespace papfft::app
