@@ -12,6 +12,7 @@
 
 #include "app/comparison/comparison.hpp"
 #include "comm/schedule/family/clairvoyant.hpp"
+#include "comm/schedule/family/round_counts.hpp"
 
 namespace papfft::comm {
 
@@ -148,6 +149,6 @@ const Algorithm reduce_clv_heap{.operation = Operation::reduce,
                                 .source = "CLV 4.1 (Marendic et al.)",
                                 .uses_arrival = true,
                                 .transfers = plan,
-                                .round_count = clairvoyant_rounds};
+                                .round_count = least_rounds};
 
 }  // namespace papfft::comm

@@ -27,6 +27,7 @@
 
 #include "app/comparison/comparison.hpp"
 #include "comm/schedule/family/clairvoyant.hpp"
+#include "comm/schedule/family/round_counts.hpp"
 
 namespace papfft::comm {
 
@@ -126,6 +127,6 @@ const Algorithm reduce_clv_linear{.operation = Operation::reduce,
                                   .source = "CLV Listing 2, corrected (Marendic et al.)",
                                   .uses_arrival = true,
                                   .transfers = plan,
-                                  .round_count = clairvoyant_rounds};
+                                  .round_count = least_rounds};
 
 }  // namespace papfft::comm

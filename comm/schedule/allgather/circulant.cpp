@@ -5,7 +5,7 @@
 //
 // Each block passes each port once. Blocks of unequal size are carried too, but the rounds are then as long as the
 // largest message in them.
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 #include "comm/schedule/family/circulant_exchange.hpp"
 
 namespace papfft::comm {
@@ -13,14 +13,14 @@ namespace papfft::comm {
 namespace {
 
 RankSchedule generate(const Request& request, Rank rank) {
-  const Shape shape{.operation = request.operation, .ranks = request.ranks, .segments = request.segments};
   const Circulant graph(request.ranks);
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(request, rank);
   std::vector<int> received;
   for (int k = 0; k < graph.rounds(); ++k) {
-    received = add_allgather_round(builder, graph, rank, k, {.slots_per_block = request.segments}, received);
+    received = add_exchange_round(builder, graph, Exchange::allgather, rank, k,
+                                  {.slots_per_block = request.segments}, received);
   }
-  return {shape, rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace

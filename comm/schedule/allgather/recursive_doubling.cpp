@@ -3,8 +3,7 @@
 // beyond the largest one give their block to a partner first and get all others from it in the end.
 #include <bit>
 
-#include "comm/schedule/core/builder.hpp"
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 
 namespace papfft::comm {
 
@@ -13,11 +12,10 @@ namespace {
 RankSchedule generate(const Request& request, Rank rank) {
   const int p = request.ranks;
   const int n = request.segments;
-  const Shape shape{.operation = Operation::allgather, .ranks = p, .segments = n};
   const int core = static_cast<int>(std::bit_floor(static_cast<unsigned>(p)));
   const int steps = std::countr_zero(static_cast<unsigned>(core));
   const int beyond = p - core;
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(request, rank);
   const auto slots = [&](int first, int last) { return BlockRange{first * n, last * n}; };
   const auto own = slots(rank, rank + 1);
   if (rank >= core) {
@@ -25,7 +23,7 @@ RankSchedule generate(const Request& request, Rank rank) {
     builder.send(partner, own, 0);
     builder.recv(partner, slots(0, rank), steps + 1);
     if (rank + 1 < p) builder.recv(partner, slots(rank + 1, p), steps + 1);
-    return {shape, rank, builder.take()};
+    return builder.take_part();
   }
   if (rank < beyond) builder.recv(rank + core, slots(rank + core, rank + core + 1), 0);
   for (int step = 0; step < steps; ++step) {
@@ -44,7 +42,7 @@ RankSchedule generate(const Request& request, Rank rank) {
     builder.send(rank + core, slots(0, rank + core), steps + 1);
     if (rank + core + 1 < p) builder.send(rank + core, slots(rank + core + 1, p), steps + 1);
   }
-  return {shape, rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace

@@ -3,20 +3,18 @@
 // before it has all of it.
 #include "comm/schedule/family/ring.hpp"
 
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
+#include "comm/schedule/family/round_counts.hpp"
 
 namespace papfft::comm {
 
 namespace {
 
 RankSchedule generate(const Request& request, Rank rank) {
-  const Shape shape{.operation = request.operation, .ranks = request.ranks, .segments = request.segments};
-  ProgramBuilder builder(shape.slots());
-  add_ring_allgather(builder, request.ranks, rank, request.segments);
-  return {shape, rank, builder.take()};
+  RankBuilder builder(request, rank);
+  add_ring(builder, RingKind::allgather, request.ranks, rank, request.segments);
+  return builder.take_part();
 }
-
-std::int64_t round_count(int ranks, int segments) { return (std::int64_t{ranks} - 1) * segments; }
 
 }  // namespace
 
@@ -27,7 +25,7 @@ const Algorithm allgather_ring{.operation = Operation::allgather,
                                .bytes = "(P-1)m",
                                .source = "Thakur et al., IJHPCA 19(1), 2005",
                                .local = generate,
-                               .round_count = round_count};
+                               .round_count = ring_rounds};
 
 const Algorithm allgatherv_ring{.operation = Operation::allgatherv,
                                 .name = "ring",
@@ -36,6 +34,6 @@ const Algorithm allgatherv_ring{.operation = Operation::allgatherv,
                                 .bytes = "(P-1)m",
                                 .source = "Thakur et al., IJHPCA 19(1), 2005",
                                 .local = generate,
-                                .round_count = round_count};
+                                .round_count = ring_rounds};
 
 }  // namespace papfft::comm

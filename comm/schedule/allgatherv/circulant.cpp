@@ -7,8 +7,8 @@
 // that are empty are not sent.
 #include "comm/schedule/family/circulant.hpp"
 
-#include "comm/schedule/core/builder.hpp"
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
+#include "comm/schedule/family/round_counts.hpp"
 
 namespace papfft::comm {
 
@@ -16,7 +16,6 @@ namespace {
 
 RankSchedule generate(const Request& request, Rank rank) {
   const int p = request.ranks;
-  const Shape shape{.operation = Operation::allgatherv, .ranks = p, .segments = request.segments};
   const Circulant graph(p);
   const CirculantRounds rounds(graph, request.segments);
   const auto q = static_cast<std::size_t>(graph.rounds());
@@ -24,7 +23,7 @@ RankSchedule generate(const Request& request, Rank rank) {
                              q);  // what rank v of the graph receives, for all v
   for (int v = 0; v < p; ++v)
     graph.receive(v, std::span(schedules).subspan(static_cast<std::size_t>(v) * q, q));
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(request, rank);
   for (int i = 0; i < rounds.count(); ++i) {
     const int k = rounds.edge(i);
     const int to = graph.to(rank, k);
@@ -42,7 +41,7 @@ RankSchedule generate(const Request& request, Rank rank) {
       if (const int s = slot(rank, owner); s >= 0) builder.recv(from, {s, s + 1}, i);
     }
   }
-  return {shape, rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace
@@ -55,8 +54,6 @@ const Algorithm allgatherv_circulant{
     .bytes = "(P-1)m(S-1+q)/S",
     .source = "CIR Alg. 9",
     .local = generate,
-    .round_count = [](int ranks, int segments) -> std::int64_t {
-      return (std::int64_t{ranks} - 1) * CirculantRounds(Circulant(ranks), segments).count();
-    }};
+    .round_count = [](int ranks, int segments) { return (ranks - 1) * least_rounds(ranks, segments); }};
 
 }  // namespace papfft::comm

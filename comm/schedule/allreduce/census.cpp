@@ -9,8 +9,7 @@
 //   S  scratch: the sum over the s[k+1]-1 ranks behind, without its own
 //   O  scratch: x + S, where that is what the other needs
 //   B  scratch: what arrives; apart from S, which may still be on its way out
-#include "comm/schedule/core/builder.hpp"
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 #include "comm/schedule/family/circulant.hpp"
 
 namespace papfft::comm {
@@ -20,12 +19,12 @@ namespace {
 RankSchedule generate(const Request& request, Rank rank) {
   const int p = request.ranks;
   const int n = request.segments;
-  Shape shape{.operation = Operation::allreduce, .ranks = p, .segments = n};
+  Shape shape = shape_of(request);
   for (int area = 0; area < 3; ++area) {
     for (int slot = 0; slot < n; ++slot) shape.scratch.push_back(slot);
   }
   const Circulant graph(p);
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(std::move(shape), rank);
   for (int k = 0; k < graph.rounds(); ++k) {
     // s[k+1] ranks in all: twice s[k], or one fewer; then the other leaves itself out, and so is one nearer.
     const int nearer = 2 * graph.skip(k) > graph.skip(k + 1) ? 1 : 0;
@@ -52,7 +51,7 @@ RankSchedule generate(const Request& request, Rank rank) {
     }
   }
   for (int x = 0; x < n && p > 1; ++x) builder.combine(n + x, {x, x + 1}, graph.rounds());
-  return {std::move(shape), rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace

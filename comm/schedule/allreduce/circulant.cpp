@@ -2,7 +2,7 @@
 // Reduce-scatter, then allgather, both on the circulant graph: 2q rounds for any P, and 2m(P-1)/P bytes through each port,
 // the least possible. The vector is S pieces of P blocks; the pieces' messages overlap, so that combining one hides behind
 // the transfer of the next. All ranks end with the same bits, as each block is combined on one rank. Commutative only.
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 #include "comm/schedule/family/circulant_exchange.hpp"
 
 namespace papfft::comm {
@@ -10,11 +10,9 @@ namespace papfft::comm {
 namespace {
 
 RankSchedule generate(const Request& request, Rank rank) {
-  const int p = request.ranks;
-  const Shape shape{.operation = Operation::allreduce, .ranks = p, .segments = p * request.segments};
-  ProgramBuilder builder(shape.slots());
-  add_allreduce(builder, Circulant(p), rank, request.segments, {});
-  return {shape, rank, builder.take()};
+  RankBuilder builder(shape_of(request, request.ranks * request.segments), rank);
+  add_allreduce(builder, Circulant(request.ranks), rank, request.segments, {});
+  return builder.take_part();
 }
 
 }  // namespace

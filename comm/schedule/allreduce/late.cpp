@@ -6,7 +6,7 @@
 // alone would take, everybody is done. All ranks end with the same bits. Commutative only.
 #include <algorithm>
 
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 #include "comm/schedule/family/circulant_exchange.hpp"
 
 namespace papfft::comm {
@@ -24,11 +24,11 @@ RankSchedule generate(const Request& request, Rank rank) {
   const int early = p - 1;
   const int n =
       std::max(1, early) * request.segments;  // the early ranks' allreduce wants a multiple of their number
-  Shape shape{.operation = Operation::allreduce, .ranks = p, .segments = n};
+  Shape shape = shape_of(request, n);
   for (int slot = 0; slot < n; ++slot) shape.scratch.push_back(slot);  // the straggler's, for E
   const auto player = [&](int v) { return (v + straggler) % p; };
   const int v = (rank - straggler + p) % p;
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(std::move(shape), rank);
 
   int first_round = 0;
   if (early > 1) {
@@ -65,7 +65,7 @@ RankSchedule generate(const Request& request, Rank rank) {
       builder.recv(player(from), {incoming, incoming + 1}, round);
     }
   }
-  return {std::move(shape), rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace

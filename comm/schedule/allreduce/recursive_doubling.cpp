@@ -5,10 +5,7 @@
 // Where P is no power of two, each of the first ranks 0 1 | 2 3 | ... pairs up: the even one hands its vector to the odd
 // one before, and gets the result from it afterwards. What arrives lands in scratch, as the rank's own sum is still
 // on its way out.
-#include <numeric>
-
-#include "comm/schedule/core/builder.hpp"
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 #include "comm/schedule/family/paired_hypercube.hpp"
 
 namespace papfft::comm {
@@ -17,15 +14,11 @@ namespace {
 
 RankSchedule generate(const Request& request, Rank rank) {
   const int n = request.segments;
-  Shape shape{.operation = Operation::allreduce,
-              .ranks = request.ranks,
-              .segments = n,
-              .scratch = std::vector<int>(static_cast<std::size_t>(n)),
-              .ordered = request.ordered};
-  std::iota(shape.scratch.begin(), shape.scratch.end(), 0);
+  Shape shape = shape_of(request);
+  for (int slot = 0; slot < n; ++slot) shape.scratch.push_back(slot);
   const PairedHypercube cube(request.ranks);
   const int last_round = cube.steps() + 1;
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(std::move(shape), rank);
   for (int s = 0; s < n; ++s) {
     const BlockRange own{s, s + 1};
     const BlockRange aside{n + s, n + s + 1};
@@ -50,7 +43,7 @@ RankSchedule generate(const Request& request, Rank rank) {
     }
     if (cube.is_pair(position)) builder.send(rank - 1, own, last_round);
   }
-  return {std::move(shape), rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 // with the same bits. Commutative only.
 #include "comm/schedule/family/ring.hpp"
 
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 
 namespace papfft::comm {
 
@@ -12,11 +12,10 @@ namespace {
 RankSchedule generate(const Request& request, Rank rank) {
   const int p = request.ranks;
   const int n = request.segments;
-  const Shape shape{.operation = Operation::allreduce, .ranks = p, .segments = p * n};
-  ProgramBuilder builder(shape.slots());
-  add_ring_reduce_scatter(builder, p, rank, n);
-  add_ring_allgather(builder, p, rank, n, (p - 1) * n);
-  return {shape, rank, builder.take()};
+  RankBuilder builder(shape_of(request, p * n), rank);
+  add_ring(builder, RingKind::reduce_scatter, p, rank, n);
+  add_ring(builder, RingKind::allgather, p, rank, n, (p - 1) * n);
+  return builder.take_part();
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Binomial broadcast: in each round the ranks that hold the vector double. With S > 1 segments the rounds of
 // successive segments overlap.
-#include "comm/schedule/core/builder.hpp"
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 #include "comm/schedule/family/binomial_tree.hpp"
 
 namespace papfft::comm {
@@ -11,12 +10,10 @@ namespace {
 
 RankSchedule generate(const Request& request, Rank rank) {
   const int p = request.ranks;
-  const Shape shape{
-      .operation = Operation::bcast, .ranks = p, .root = request.root, .segments = request.segments};
   const BinomialTree tree{p};
   const int position = (rank - request.root + p) % p;
   const auto player = [&](int v) { return (request.root + v) % p; };
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(request, rank);
   for (int segment = 0; segment < request.segments; ++segment) {
     const BlockRange blocks{segment, segment + 1};
     const int base = segment * tree.rounds();
@@ -25,7 +22,7 @@ RankSchedule generate(const Request& request, Rank rank) {
       builder.send(player(child), blocks, base + tree.round_of(child));
     }
   }
-  return {shape, rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 //   round 2   0 -> 2: 1   2 -> 1: 0
 #include "comm/schedule/family/circulant.hpp"
 
-#include "comm/schedule/core/builder.hpp"
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
+#include "comm/schedule/family/round_counts.hpp"
 
 namespace papfft::comm {
 
@@ -17,18 +17,15 @@ namespace {
 
 RankSchedule generate(const Request& request, Rank rank) {
   const int p = request.ranks;
-  const Shape shape{.operation = Operation::bcast,
-                    .ranks = p,
-                    .root = request.root,
-                    .segments = request.segments,
-                    .single_port = true};
+  Shape shape = shape_of(request);
+  shape.single_port = true;
   const Circulant graph(p);
   const CirculantRounds rounds(graph, request.segments);
   const int v = (rank - request.root + p) % p;  // the root is the graph's rank 0
   const auto player = [&](int virtual_rank) { return (virtual_rank + request.root) % p; };
   const Circulant::Blocks receive = graph.receive(v);
   const Circulant::Blocks send = graph.send(v);
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(std::move(shape), rank);
   for (int i = 0; i < rounds.count(); ++i) {
     const int k = rounds.edge(i);
     const int incoming = rounds.block(i, receive[static_cast<std::size_t>(k)]);
@@ -37,7 +34,7 @@ RankSchedule generate(const Request& request, Rank rank) {
     if (graph.to(v, k) != 0 && outgoing >= 0)
       builder.send(player(graph.to(v, k)), {outgoing, outgoing + 1}, i);
   }
-  return {shape, rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace
@@ -50,8 +47,6 @@ const Algorithm bcast_circulant{
     .bytes = "m(S-1+q)/S",
     .source = "CIR Alg. 6",
     .local = generate,
-    .round_count = [](int ranks, int segments) -> std::int64_t {
-      return CirculantRounds(Circulant(ranks), segments).count();
-    }};
+    .round_count = least_rounds};
 
 }  // namespace papfft::comm

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Scatter of P blocks along a binomial tree, then allgather on the circulant graph. Who got its subtree's blocks in the
 // scatter is not sent them again; the root gets nothing.
-#include "comm/schedule/core/builder.hpp"
 #include "comm/schedule/core/cyclic_runs.hpp"
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 #include "comm/schedule/family/binomial_tree.hpp"
 #include "comm/schedule/family/circulant.hpp"
 
@@ -14,14 +13,13 @@ namespace {
 RankSchedule generate(const Request& request, Rank rank) {
   const int p = request.ranks;
   const int n = request.segments;
-  const Shape shape{.operation = Operation::bcast, .ranks = p, .root = request.root, .segments = p * n};
   const BinomialTree tree{p};
   const Circulant graph(p);
   const int v = (rank - request.root + p) % p;
   const auto player = [&](int position) { return (request.root + position) % p; };
   const auto subtree = [&](int position) { return BlockRange{position, tree.subtree_end(position)}; };
   const auto slots = [&](BlockRange blocks) { return BlockRange{blocks.first * n, blocks.last * n}; };
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(shape_of(request, p * n), rank);
   if (v > 0) builder.recv(player(tree.parent(v)), slots(subtree(v)), tree.round_of(v));
   for (const int child : tree.children(v)) {
     builder.send(player(child), slots(subtree(child)), tree.round_of(child));
@@ -36,7 +34,7 @@ RankSchedule generate(const Request& request, Rank rank) {
     for_cyclic_runs(p, from, count, subtree(v),
                     [&](BlockRange run) { builder.recv(player(from), slots(run), round); });
   }
-  return {shape, rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace

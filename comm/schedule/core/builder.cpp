@@ -7,22 +7,6 @@
 
 namespace papfft::comm {
 
-int ProgramBuilder::send(Rank peer, BlockRange blocks, int round, const std::vector<int>& after) {
-  return add({.kind = OpKind::send, .peer = peer, .blocks = blocks, .round = round}, after);
-}
-int ProgramBuilder::recv(Rank peer, BlockRange blocks, int round, const std::vector<int>& after) {
-  return add({.kind = OpKind::recv, .peer = peer, .blocks = blocks, .round = round}, after);
-}
-int ProgramBuilder::recv_combine(Rank peer, BlockRange blocks, int round, const std::vector<int>& after) {
-  return add({.kind = OpKind::recv_combine, .peer = peer, .blocks = blocks, .round = round}, after);
-}
-int ProgramBuilder::copy(int from, BlockRange to, int round, const std::vector<int>& after) {
-  return add({.kind = OpKind::copy, .blocks = to, .from = from, .round = round}, after);
-}
-int ProgramBuilder::combine(int from, BlockRange to, int round, const std::vector<int>& after) {
-  return add({.kind = OpKind::combine, .blocks = to, .from = from, .round = round}, after);
-}
-
 int ProgramBuilder::add(const Op& op, const std::vector<int>& after) {
   const int index = program_.size();
   needed_.clear();

@@ -18,11 +18,21 @@ class ProgramBuilder {
   /// @param slots  how many there are; only the stretch that ops name takes memory and time
   explicit ProgramBuilder(int slots) : slot_count_(slots) {}
 
-  int send(Rank peer, BlockRange blocks, int round = 0, const std::vector<int>& after = {});
-  int recv(Rank peer, BlockRange blocks, int round = 0, const std::vector<int>& after = {});
-  int recv_combine(Rank peer, BlockRange blocks, int round = 0, const std::vector<int>& after = {});
-  int copy(int from, BlockRange to, int round = 0, const std::vector<int>& after = {});
-  int combine(int from, BlockRange to, int round = 0, const std::vector<int>& after = {});
+  int send(Rank peer, BlockRange blocks, int round = 0, const std::vector<int>& after = {}) {
+    return add({.kind = OpKind::send, .peer = peer, .blocks = blocks, .round = round}, after);
+  }
+  int recv(Rank peer, BlockRange blocks, int round = 0, const std::vector<int>& after = {}) {
+    return add({.kind = OpKind::recv, .peer = peer, .blocks = blocks, .round = round}, after);
+  }
+  int recv_combine(Rank peer, BlockRange blocks, int round = 0, const std::vector<int>& after = {}) {
+    return add({.kind = OpKind::recv_combine, .peer = peer, .blocks = blocks, .round = round}, after);
+  }
+  int copy(int from, BlockRange to, int round = 0, const std::vector<int>& after = {}) {
+    return add({.kind = OpKind::copy, .blocks = to, .from = from, .round = round}, after);
+  }
+  int combine(int from, BlockRange to, int round = 0, const std::vector<int>& after = {}) {
+    return add({.kind = OpKind::combine, .blocks = to, .from = from, .round = round}, after);
+  }
   /// Any op; @return its index. @throws std::out_of_range if it names a slot that does not exist.
   int add(const Op& op, const std::vector<int>& after = {});
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -3,77 +3,56 @@
 
 #include <vector>
 
-#include "comm/schedule/core/builder.hpp"
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 
 namespace papfft::comm {
 
 namespace {
 
-Shape shape_of(const Request& request) {
-  return {.operation = request.operation,
-          .ranks = request.ranks,
-          .root = request.root,
-          .segments = request.segments,
-          .single_port = true};
+Shape shape_in_rounds(const Request& request) {
+  Shape shape = shape_of(request);
+  shape.single_port = true;
+  return shape;
 }
 
-/// Numbers the rounds that have transfers. Planners count idle rounds too, of which there may be more than an int holds.
-class BusyRounds {
- public:
-  int number(const Transfer& transfer) {
-    if (count_ == 0 || transfer.round != last_) ++count_;
-    last_ = transfer.round;
-    return count_ - 1;
-  }
-
- private:
-  std::int64_t last_ = 0;
-  int count_ = 0;
-};
-
-void add_send(ProgramBuilder& builder, const Transfer& transfer, int round) {
-  builder.send(transfer.to, {transfer.segment, transfer.segment + 1}, round);
-}
-
-void add_receive(ProgramBuilder& builder, const Transfer& transfer, int round) {
-  builder.add({.kind = transfer.combine ? OpKind::recv_combine : OpKind::recv,
-               .peer = transfer.from,
-               .blocks = {transfer.segment, transfer.segment + 1},
-               .round = round});
+/// @param builder_of  who writes a rank's program; nullptr: nobody
+template <typename BuilderOf>
+void write_programs(const Request& request, TransferPlanner plan, BuilderOf builder_of) {
+  // Rounds that have transfers. Planners count idle rounds too, of which there may be more than an int holds.
+  int round = -1;
+  std::int64_t planned_round = 0;
+  plan(request, [&](std::span<const Transfer> transfers) {
+    for (const Transfer& transfer : transfers) {
+      if (round < 0 || transfer.round != planned_round) ++round;
+      planned_round = transfer.round;
+      const BlockRange blocks{transfer.segment, transfer.segment + 1};
+      if (ProgramBuilder* const sender = builder_of(transfer.from)) sender->send(transfer.to, blocks, round);
+      if (ProgramBuilder* const receiver = builder_of(transfer.to)) {
+        receiver->add({.kind = transfer.combine ? OpKind::recv_combine : OpKind::recv,
+                       .peer = transfer.from,
+                       .blocks = blocks,
+                       .round = round});
+      }
+    }
+  });
 }
 
 }  // namespace
 
 Schedule to_schedule(const Request& request, TransferPlanner plan) {
-  Schedule schedule{.shape = shape_of(request)};
+  Schedule schedule{.shape = shape_in_rounds(request)};
   std::vector<ProgramBuilder> builders(static_cast<std::size_t>(request.ranks),
                                        ProgramBuilder(schedule.shape.slots()));
-  BusyRounds rounds;
-  plan(request, [&](std::span<const Transfer> transfers) {
-    for (const Transfer& transfer : transfers) {
-      const int round = rounds.number(transfer);
-      add_send(builders[static_cast<std::size_t>(transfer.from)], transfer, round);
-      add_receive(builders[static_cast<std::size_t>(transfer.to)], transfer, round);
-    }
-  });
+  write_programs(request, plan, [&](Rank r) { return &builders[static_cast<std::size_t>(r)]; });
   schedule.programs.reserve(builders.size());
   for (ProgramBuilder& builder : builders) schedule.programs.push_back(builder.take());
   return schedule;
 }
 
 RankSchedule to_rank_schedule(const Request& request, Rank rank, TransferPlanner plan) {
-  const Shape shape = shape_of(request);
-  ProgramBuilder builder(shape.slots());
-  BusyRounds rounds;
-  plan(request, [&](std::span<const Transfer> transfers) {
-    for (const Transfer& transfer : transfers) {
-      const int round = rounds.number(transfer);
-      if (transfer.from == rank) add_send(builder, transfer, round);
-      if (transfer.to == rank) add_receive(builder, transfer, round);
-    }
-  });
-  return {shape, rank, builder.take()};
+  RankBuilder builder(shape_in_rounds(request), rank);
+  write_programs(request, plan, [&](Rank r) { return r == rank ? &builder : nullptr; });
+  return builder.take_part();
 }
 
 }  // namespace papfft::comm

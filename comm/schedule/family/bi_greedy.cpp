@@ -424,9 +424,4 @@ void plan_bi_greedy(int ranks, int segments, Rank root, std::span<const std::int
   Planner<false>(ranks, segments, root, first_round).run(sink);
 }
 
-std::int64_t bi_greedy_rounds(int ranks, int segments) {
-  if (ranks == 1) return 0;
-  return static_cast<std::int64_t>(std::bit_width(static_cast<unsigned>(ranks - 1))) + segments - 1;
-}
-
 }  // namespace papfft::comm

@@ -31,7 +31,4 @@ namespace papfft::comm {
 void plan_bi_greedy(int ranks, int segments, Rank root, std::span<const std::int64_t> first_round,
                     const TransferSink& sink, BitWidth width = BitWidth::widest);
 
-/// The rounds that it takes if nobody is late: ceil(log2 P) + N - 1.
-[[nodiscard]] std::int64_t bi_greedy_rounds(int ranks, int segments);
-
 }  // namespace papfft::comm

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "comm/schedule/family/butterfly.hpp"
 
-#include <functional>
 #include <numeric>
 
 namespace papfft::comm {

@@ -5,60 +5,43 @@
 
 namespace papfft::comm {
 
-std::vector<int> add_allgather_round(ProgramBuilder& builder, const Circulant& graph, int v, int k,
-                                     const ExchangeFrame& frame, const std::vector<int>& after) {
+std::vector<int> add_exchange_round(ProgramBuilder& builder, const Circulant& graph, Exchange exchange, int v,
+                                    int k, const ExchangeFrame& frame, const std::vector<int>& after) {
+  const bool reduces = exchange == Exchange::reduce_scatter;
   const int p = graph.ranks();
   const int count = graph.skip(k + 1) - graph.skip(k);
-  const int round = frame.first_round + k;
+  const int round = frame.first_round + (reduces ? graph.rounds() - 1 - k : k);
+  const int ahead = v + graph.skip(k);
+  const Rank behind_us = frame.rank_of(graph.from(v, k));
+  const Rank ahead_of_us = frame.rank_of(graph.to(v, k));
   std::vector<int> receives;
-  for_cyclic_runs(p, v, count, [&](BlockRange run) {
-    builder.send(frame.rank_of(graph.from(v, k)), frame.slots_of(run), round, after);
+  for_cyclic_runs(p, reduces ? ahead : v, count, [&](BlockRange run) {
+    builder.send(reduces ? ahead_of_us : behind_us, frame.slots_of(run), round, after);
   });
-  for_cyclic_runs(p, v + graph.skip(k), count, [&](BlockRange run) {
-    receives.push_back(builder.recv(frame.rank_of(graph.to(v, k)), frame.slots_of(run), round));
+  for_cyclic_runs(p, reduces ? v : ahead, count, [&](BlockRange run) {
+    receives.push_back(builder.add({.kind = reduces ? OpKind::recv_combine : OpKind::recv,
+                                    .peer = reduces ? behind_us : ahead_of_us,
+                                    .blocks = frame.slots_of(run),
+                                    .round = round}));
   });
   return receives;
 }
 
-std::vector<int> add_reduce_scatter_round(ProgramBuilder& builder, const Circulant& graph, int v, int k,
-                                          const ExchangeFrame& frame, const std::vector<int>& after) {
-  const int p = graph.ranks();
-  const int count = graph.skip(k + 1) - graph.skip(k);
-  const int round = frame.first_round + graph.rounds() - 1 - k;
-  std::vector<int> receives;
-  for_cyclic_runs(p, v + graph.skip(k), count, [&](BlockRange run) {
-    builder.send(frame.rank_of(graph.to(v, k)), frame.slots_of(run), round, after);
-  });
-  for_cyclic_runs(p, v, count, [&](BlockRange run) {
-    receives.push_back(builder.recv_combine(frame.rank_of(graph.from(v, k)), frame.slots_of(run), round));
-  });
-  return receives;
-}
-
-void add_allreduce(ProgramBuilder& builder, const Circulant& graph, int v, int pieces,
-                   const ExchangeFrame& frame) {
+void add_allreduce(ProgramBuilder& builder, const Circulant& graph, int v, int pieces, ExchangeFrame frame) {
   const int q = graph.rounds();
-  ExchangeFrame piece_frame = frame;
+  const int first_slot = frame.first_slot;
   std::vector<std::vector<int>> received(static_cast<std::size_t>(pieces));  // in the round before
-  // Round by round, so that the pieces' messages of a round are under way together.
-  const auto for_pieces = [&](auto round) {
+  const auto add_round = [&](Exchange exchange, int k) {
+    // Round by round, so that the pieces' messages of a round are under way together.
     for (int piece = 0; piece < pieces; ++piece) {
-      piece_frame.first_slot = frame.first_slot + piece * graph.ranks() * frame.slots_per_block;
+      frame.first_slot = first_slot + piece * graph.ranks() * frame.slots_per_block;
       std::vector<int>& before = received[static_cast<std::size_t>(piece)];
-      before = round(before);
+      before = add_exchange_round(builder, graph, exchange, v, k, frame, before);
     }
   };
-  for (int k = q - 1; k >= 0; --k) {
-    for_pieces([&](const std::vector<int>& before) {
-      return add_reduce_scatter_round(builder, graph, v, k, piece_frame, before);
-    });
-  }
-  piece_frame.first_round += q;
-  for (int k = 0; k < q; ++k) {
-    for_pieces([&](const std::vector<int>& before) {
-      return add_allgather_round(builder, graph, v, k, piece_frame, before);
-    });
-  }
+  for (int k = q - 1; k >= 0; --k) add_round(Exchange::reduce_scatter, k);
+  frame.first_round += q;
+  for (int k = 0; k < q; ++k) add_round(Exchange::allgather, k);
 }
 
 }  // namespace papfft::comm

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -21,23 +22,22 @@ struct ExchangeFrame {
   }
 };
 
-/// CIR Algorithm 7, round k of q: rank v of the graph, which holds blocks v .. v+s[k]-1, gets the s[k+1]-s[k] behind
-/// them from v + s[k] and gives as many of its first to v - s[k]. Blocks are cyclic; a message whose range goes around the
-/// end is two. Of these the first may have come while the second is on its way: what it allows to be sent would share the
-/// next rank's link with a message of this round and delay that rank, which delays others, round by round. So a rank leaves
-/// a round when it has received all of it.
+enum class Exchange : std::uint8_t { allgather, reduce_scatter };
+
+/// CIR Algorithm 7, round k of q. Allgather: rank v of the graph, which holds blocks v .. v+s[k]-1, gets the s[k+1]-s[k]
+/// behind them from v + s[k] and gives as many of its first to v - s[k]. Reduce-scatter is the same backwards: v, which holds
+/// sums for blocks v .. v+s[k+1]-1, gives those from v+s[k] on away and adds what it gets to its first ones; rounds go from q-1
+/// down to 0, and then v has block v's sum.
+///
+/// Blocks are cyclic; a message whose range goes around the end is two. Of these the first may have come while the second is
+/// on its way: what it allows to be sent would share the next rank's link with a message of this round and delay that rank,
+/// which delays others, round by round. So a rank leaves a round when it has received all of it.
 /// @param after  the receives of the round before, for which the sends wait
 /// @return the receives of this round
-std::vector<int> add_allgather_round(ProgramBuilder& builder, const Circulant& graph, int v, int k,
-                                     const ExchangeFrame& frame, const std::vector<int>& after);
+std::vector<int> add_exchange_round(ProgramBuilder& builder, const Circulant& graph, Exchange exchange, int v,
+                                    int k, const ExchangeFrame& frame, const std::vector<int>& after);
 
-/// The same backwards: v, which holds sums for blocks v .. v+s[k+1]-1, gives those from v+s[k] on away and adds what it
-/// gets to its first ones. Rounds go from q-1 down to 0; then v has block v's sum. Parameter and result as above.
-std::vector<int> add_reduce_scatter_round(ProgramBuilder& builder, const Circulant& graph, int v, int k,
-                                          const ExchangeFrame& frame, const std::vector<int>& after);
-
-/// Both, one after the other, for `pieces` vectors at once: piece i's block b is slot i * p + b. 2q rounds.
-void add_allreduce(ProgramBuilder& builder, const Circulant& graph, int v, int pieces,
-                   const ExchangeFrame& frame);
+/// Both, reduce-scatter first, for `pieces` vectors at once: piece i's block b is slot i * p + b. 2q rounds.
+void add_allreduce(ProgramBuilder& builder, const Circulant& graph, int v, int pieces, ExchangeFrame frame);
 
 }  // namespace papfft::comm

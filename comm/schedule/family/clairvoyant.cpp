@@ -2,7 +2,6 @@
 #include "comm/schedule/family/clairvoyant.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <utility>
 
@@ -48,11 +47,6 @@ void ActiveRanks::admit() {
         std::ranges::upper_bound(members_, newcomer, [this](int i, int j) { return precedes(i, j); }),
         newcomer);
   }
-}
-
-std::int64_t clairvoyant_rounds(int ranks, int segments) {
-  if (ranks == 1) return 0;
-  return std::int64_t{std::bit_width(static_cast<unsigned>(ranks - 1))} + segments - 1;
 }
 
 }  // namespace papfft::comm

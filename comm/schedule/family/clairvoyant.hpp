@@ -67,7 +67,4 @@ class ActiveRanks {
 /// The planner of reduce `clv`, for tests of each of its ways; the schedule is the same.
 void plan_clairvoyant(const Request& request, const TransferSink& sink, BitWidth width);
 
-/// How many rounds follow the last arrival: ceil(log2 P) + S - 1, at times one more.
-[[nodiscard]] std::int64_t clairvoyant_rounds(int ranks, int segments);
-
 }  // namespace papfft::comm

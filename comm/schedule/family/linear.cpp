@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "comm/schedule/core/builder.hpp"
+#include "comm/schedule/core/generator.hpp"
 
 namespace papfft::comm {
 
@@ -19,12 +19,10 @@ int turn_of(Rank rank, const std::vector<Rank>& order) {
 RankSchedule linear_scatter(const Request& request, Rank rank, const std::vector<Rank>& order,
                             Pacing pacing) {
   const int s = request.segments;
-  const Shape shape{
-      .operation = Operation::scatter, .ranks = request.ranks, .root = request.root, .segments = s};
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(request, rank);
   if (rank != request.root) {
     builder.recv(request.root, {rank * s, (rank + 1) * s}, turn_of(rank, order));
-    return {shape, rank, builder.take()};
+    return builder.take_part();
   }
   int previous = -1;
   for (std::size_t i = 1; i < order.size(); ++i) {
@@ -32,20 +30,18 @@ RankSchedule linear_scatter(const Request& request, Rank rank, const std::vector
     const int sent = builder.send(r, {r * s, (r + 1) * s}, static_cast<int>(i) - 1, {previous});
     if (pacing == Pacing::one_by_one) previous = sent;
   }
-  return {shape, rank, builder.take()};
+  return builder.take_part();
 }
 
 RankSchedule linear_sync_gather(const Request& request, Rank rank, const std::vector<Rank>& order) {
   const int s = request.segments;
-  const Shape shape{
-      .operation = Operation::gather, .ranks = request.ranks, .root = request.root, .segments = s};
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(request, rank);
   if (rank != request.root) {
     const int round = turn_of(rank, order);
     const int invited = builder.recv(request.root, {}, round);
     const int head = builder.send(request.root, {rank * s, rank * s + 1}, round, {invited});
     if (s > 1) builder.send(request.root, {rank * s + 1, (rank + 1) * s}, round, {head});
-    return {shape, rank, builder.take()};
+    return builder.take_part();
   }
   int previous_head = -1;
   for (std::size_t i = 1; i < order.size(); ++i) {
@@ -56,7 +52,7 @@ RankSchedule linear_sync_gather(const Request& request, Rank rank, const std::ve
     if (s > 1) builder.recv(r, {r * s + 1, (r + 1) * s}, round, {invited});
     previous_head = head;
   }
-  return {shape, rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace papfft::comm

@@ -9,8 +9,8 @@
 // as many credits as chunks is a root that has posted everything.
 //
 // The root needs no arrival of its own, so its background thread can run all of it.
-#include "comm/schedule/core/builder.hpp"
-#include "comm/schedule/core/registry.hpp"
+
+#include "comm/schedule/core/generator.hpp"
 
 namespace papfft::comm {
 
@@ -20,12 +20,9 @@ constexpr int kCredits = 12;  // for the simulator; the executor finds out (Cred
 
 RankSchedule generate(const Request& request, Rank rank) {
   const int s = request.segments;
-  const Shape shape{.operation = Operation::gather,
-                    .ranks = request.ranks,
-                    .root = request.root,
-                    .segments = s,
-                    .credits = kCredits};
-  ProgramBuilder builder(shape.slots());
+  Shape shape = shape_of(request);
+  shape.credits = kCredits;
+  RankBuilder builder(std::move(shape), rank);
   if (rank != request.root) {
     const BlockRange own{rank * s, (rank + 1) * s};
     int previous = builder.add({.kind = OpKind::send, .announces = true, .peer = request.root});
@@ -33,7 +30,7 @@ RankSchedule generate(const Request& request, Rank rank) {
       const int granted = builder.recv(request.root, {}, chunk - own.first, {previous});
       previous = builder.send(request.root, {chunk, chunk + 1}, chunk - own.first, {granted});
     }
-    return {shape, rank, builder.take()};
+    return builder.take_part();
   }
   for (Rank r = 0; r < request.ranks; ++r) {
     if (r == rank) continue;
@@ -47,7 +44,7 @@ RankSchedule generate(const Request& request, Rank rank) {
           builder.add({.kind = OpKind::send, .credit = Credit::take, .peer = r, .round = chunk}, {previous});
     }
   }
-  return {shape, rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Linear gather: the root takes the blocks of ranks 0, 1, ..., P-1 one after another.
-#include "comm/schedule/core/builder.hpp"
-#include "comm/schedule/core/registry.hpp"
+
+#include "comm/schedule/core/generator.hpp"
 
 namespace papfft::comm {
 
@@ -9,19 +9,17 @@ namespace {
 
 RankSchedule generate(const Request& request, Rank rank) {
   const int s = request.segments;
-  const Shape shape{
-      .operation = Operation::gather, .ranks = request.ranks, .root = request.root, .segments = s};
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(request, rank);
   if (rank != request.root) {
     builder.send(request.root, {rank * s, (rank + 1) * s}, rank - (rank > request.root ? 1 : 0));
-    return {shape, rank, builder.take()};
+    return builder.take_part();
   }
   int previous = -1;
   int round = 0;
   for (Rank r = 0; r < request.ranks; ++r) {
     if (r != rank) previous = builder.recv(r, {r * s, (r + 1) * s}, round++, {previous});
   }
-  return {shape, rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace

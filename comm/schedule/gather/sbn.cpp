@@ -6,29 +6,25 @@
 //
 //   P = 6   round 0: 4->0 {4}  5->1 {5}   round 1: 2->0 {2}  3->1 {3}   round 2: 1->0 {1,5,3}
 #include "comm/schedule/core/arrival_order.hpp"
-#include "comm/schedule/core/builder.hpp"
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 
 namespace papfft::comm {
 
 namespace {
 
 RankSchedule generate(const Request& request, Rank rank) {
-  Shape shape{.operation = Operation::gather,
-              .ranks = request.ranks,
-              .root = request.root,
-              .segments = request.segments};
+  Shape shape = shape_of(request);
   JoiningPart part =
       joining_part(arrival_order(request.ranks, request.root, request.arrival_ns, ArrivalOrder::latest_first),
                    request.segments, rank);
   shape.holder = std::move(part.holder);
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(std::move(shape), rank);
   const int last_round = part.rounds - 1;
   for (auto child = part.children.rbegin(); child != part.children.rend(); ++child) {
     builder.recv(child->rank, child->slots, last_round - child->round);
   }
   if (part.parent >= 0) builder.send(part.parent, part.slots, last_round - part.round);
-  return {std::move(shape), rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace

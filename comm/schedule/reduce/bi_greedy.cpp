@@ -4,6 +4,7 @@
 #include "comm/schedule/family/bi_greedy.hpp"
 
 #include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/family/round_counts.hpp"
 
 namespace papfft::comm {
 
@@ -22,6 +23,6 @@ const Algorithm reduce_bi_greedy{.operation = Operation::reduce,
                                  .bytes = "m(q+S-1)/S",
                                  .source = "GRD Algorithm 2, corrected",
                                  .transfers = plan,
-                                 .round_count = bi_greedy_rounds};
+                                 .round_count = least_rounds};
 
 }  // namespace papfft::comm

@@ -10,8 +10,7 @@
 //                       0 2     4 6
 #include <bit>
 
-#include "comm/schedule/core/builder.hpp"
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 
 namespace papfft::comm {
 
@@ -46,18 +45,13 @@ Place find(int size, int top, int position) {
 
 RankSchedule generate(const Request& request, Rank rank) {
   const int p = request.ranks;
-  const Shape shape{.operation = Operation::reduce,
-                    .ranks = p,
-                    .root = request.root,
-                    .segments = request.segments,
-                    .ordered = request.ordered};
   const int turn = request.ordered ? 0 : (middle(0, p) - request.root + p) % p;
   const auto player = [&](int position) { return (position - turn + p) % p; };
   const Place place = find(p, (request.root + turn) % p, (rank + turn) % p);
   // Of a root in the middle; at an end of the line it makes one more.
   const int levels = static_cast<int>(std::bit_width(static_cast<unsigned>(p))) + (request.ordered ? 1 : 0);
   const int round = 2 * (levels - 2 - place.depth);  // in which its left child sends the first segment
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(request, rank);
   for (int j = 0; j < request.segments; ++j) {
     const BlockRange blocks{j, j + 1};
     if (place.left >= 0) {
@@ -73,7 +67,7 @@ RankSchedule generate(const Request& request, Rank rank) {
       builder.send(player(place.parent), blocks, round + 2 + 2 * j + second);
     }
   }
-  return {shape, rank, builder.take()};
+  return builder.take_part();
 }
 
 /// ceil(log2(P+1)) levels; two rounds for each but the first, and for each further segment.

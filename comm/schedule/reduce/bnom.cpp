@@ -4,8 +4,7 @@
 //
 // A position combines its own contribution with those of the positions right behind it, so the tree over ranks
 // 0 .. P-1 keeps their order. If the order matters and the root is another rank, rank 0 hands the result to it.
-#include "comm/schedule/core/builder.hpp"
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 #include "comm/schedule/family/binomial_tree.hpp"
 
 namespace papfft::comm {
@@ -14,17 +13,12 @@ namespace {
 
 RankSchedule generate(const Request& request, Rank rank) {
   const int p = request.ranks;
-  const Shape shape{.operation = Operation::reduce,
-                    .ranks = p,
-                    .root = request.root,
-                    .segments = request.segments,
-                    .ordered = request.ordered};
   const BinomialTree tree{p};
   const Rank top = request.ordered ? 0 : request.root;
   const int position = (rank - top + p) % p;
   const auto player = [&](int v) { return (top + v) % p; };
   const std::vector<int> children = tree.children(position);
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(request, rank);
   for (int segment = 0; segment < request.segments; ++segment) {
     const BlockRange blocks{segment, segment + 1};
     const int last = (segment + 1) * (tree.rounds() + 1) - 1;  // the round of the hand-over
@@ -35,7 +29,7 @@ RankSchedule generate(const Request& request, Rank rank) {
     if (top != request.root && rank == top) builder.send(request.root, blocks, last);
     if (top != request.root && rank == request.root) builder.recv(top, blocks, last);
   }
-  return {shape, rank, builder.take()};
+  return builder.take_part();
 }
 
 std::int64_t rounds(int ranks, int segments) { return std::int64_t{BinomialTree{ranks}.rounds()} * segments; }

@@ -31,6 +31,7 @@
 #include <utility>
 
 #include "comm/schedule/family/clairvoyant.hpp"
+#include "comm/schedule/family/round_counts.hpp"
 
 namespace papfft::comm {
 
@@ -326,7 +327,16 @@ class WordTable {
 template <typename Table>
 class Planner {
  public:
-  Planner(const Request& request, const TransferSink& sink) : Planner(request, round_times(request), sink) {}
+  Planner(const Request& request, const TransferSink& sink, const RoundTimes& times)
+      : sink_(sink),
+        rank_at_(by_phase(times)),
+        root_(static_cast<int>(std::ranges::find(rank_at_, request.root) - rank_at_.begin())),
+        active_(at_positions(times, rank_at_)),
+        table_(request.ranks, request.segments),
+        left_(idx(request.ranks), request.segments),
+        unfinished_(request.ranks - 1) {
+    transfers_.reserve(idx(request.ranks));
+  }
 
   PAPFFT_INLINE void run() {
     while (unfinished_ > 0) {
@@ -346,21 +356,6 @@ class Planner {
   }
 
  private:
-  Planner(const Request& request, RoundTimes times, const TransferSink& sink)
-      : Planner(request, times, by_phase(times), sink) {}
-
-  Planner(const Request& request, const RoundTimes& times, std::vector<Rank> rank_at,
-          const TransferSink& sink)
-      : sink_(sink),
-        rank_at_(std::move(rank_at)),
-        root_(static_cast<int>(std::ranges::find(rank_at_, request.root) - rank_at_.begin())),
-        active_(at_positions(times, rank_at_)),
-        table_(request.ranks, request.segments),
-        left_(idx(request.ranks), request.segments),
-        unfinished_(request.ranks - 1) {
-    transfers_.reserve(idx(request.ranks));
-  }
-
   /// The ranks by arrival modulo the round's length, ties by rank.
   static std::vector<Rank> by_phase(const RoundTimes& times) {
     std::vector<Rank> ranks(times.arrival_ns.size());
@@ -422,11 +417,12 @@ class Planner {
 
 PAPFFT_INLINE void plan_by_size(const Request& request, const TransferSink& sink) {
   const int n = request.segments;
-  if (n <= 64 && request.ranks <= 64) return Planner<WordTable>(request, sink).run();
-  if (n <= 64) return Planner<SegmentTree<Bits64, 1>>(request, sink).run();
-  if (n <= 256) return Planner<SegmentTree<Bits256, 1>>(request, sink).run();
-  if (n <= 512) return Planner<SegmentTree<Bits256, 2>>(request, sink).run();
-  Planner<SegmentTree<Bits256, 0>>(request, sink).run();
+  const RoundTimes times = round_times(request);
+  if (n <= 64 && request.ranks <= 64) return Planner<WordTable>(request, sink, times).run();
+  if (n <= 64) return Planner<SegmentTree<Bits64, 1>>(request, sink, times).run();
+  if (n <= 256) return Planner<SegmentTree<Bits256, 1>>(request, sink, times).run();
+  if (n <= 512) return Planner<SegmentTree<Bits256, 2>>(request, sink, times).run();
+  Planner<SegmentTree<Bits256, 0>>(request, sink, times).run();
 }
 
 void plan_portable(const Request& request, const TransferSink& sink) { plan_by_size(request, sink); }
@@ -459,6 +455,6 @@ const Algorithm reduce_clv{
     .source = "CLV Listing 8, corrected",
     .uses_arrival = true,
     .transfers = plan,
-    .round_count = clairvoyant_rounds};
+    .round_count = least_rounds};
 
 }  // namespace papfft::comm

@@ -16,6 +16,7 @@
 #include "comm/bounds/bounds.hpp"
 #include "comm/schedule/core/registry.hpp"
 #include "comm/schedule/family/bi_greedy.hpp"
+#include "comm/schedule/family/round_counts.hpp"
 
 namespace papfft::comm {
 
@@ -55,6 +56,6 @@ const Algorithm reduce_papbi{.operation = Operation::reduce,
                              .source = "this project, from GRD Algorithm 2",
                              .uses_arrival = true,
                              .transfers = plan,
-                             .round_count = bi_greedy_rounds};
+                             .round_count = least_rounds};
 
 }  // namespace papfft::comm

@@ -6,7 +6,7 @@
 // root) hands its half over and is done, and 2^k players remain. The vector is cut into 2^k pieces whatever the segments.
 #include <bit>
 
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 #include "comm/schedule/family/butterfly.hpp"
 
 namespace papfft::comm {
@@ -17,17 +17,12 @@ RankSchedule generate(const Request& request, Rank rank) {
   const int p = request.ranks;
   const auto pieces = static_cast<int>(std::bit_floor(static_cast<unsigned>(p)));
   const int pairs = p - pieces;
-  const Shape shape{.operation = Operation::reduce,
-                    .ranks = p,
-                    .root = request.root,
-                    .segments = pieces,
-                    .ordered = request.ordered};
   const auto player_of = [&](Rank r) { return r < 2 * pairs ? r / 2 : r - pairs; };
   const auto rank_of = [&](int player) {  // who plays on
     if (player >= pairs) return player + pairs;
     return request.root == 2 * player + 1 ? request.root : 2 * player;
   };
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(shape_of(request, pieces), rank);
   int round = 0;
   if (rank < 2 * pairs) {
     const bool second = rank % 2 == 1;
@@ -41,7 +36,7 @@ RankSchedule generate(const Request& request, Rank rank) {
                  .blocks = second ? upper : lower});
     if (rank_of(player_of(rank)) != rank) {
       builder.send(partner, second ? upper : lower, 1);
-      return {shape, rank, builder.take()};
+      return builder.take_part();
     }
     builder.recv(partner, second ? lower : upper, 1);
   }
@@ -50,7 +45,7 @@ RankSchedule generate(const Request& request, Rank rank) {
                                   2);
   Butterfly{halvings}.write(builder, player_of(rank), player_of(request.root), request.ordered, round,
                             rank_of);
-  return {shape, rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 //     P = 3    round 0: 0>1 piece 0, 1>2 piece 1, 2>0 piece 2    round 1: 0>1 piece 2, ...    then 1 and 2 to the root
 //
 // The vector is cut into P pieces whatever the segments.
-#include "comm/schedule/core/builder.hpp"
-#include "comm/schedule/core/registry.hpp"
+
+#include "comm/schedule/core/generator.hpp"
 
 namespace papfft::comm {
 
@@ -14,14 +14,14 @@ namespace {
 
 RankSchedule generate(const Request& request, Rank rank) {
   const int p = request.ranks;
-  const Shape shape{
-      .operation = Operation::reduce, .ranks = p, .root = request.root, .segments = p, .single_port = true};
+  Shape shape = shape_of(request, p);
+  shape.single_port = true;
   const int v = (rank - request.root + p) % p;
   const auto piece = [&](int i) {
     const int slot = (i + p) % p;
     return BlockRange{slot, slot + 1};
   };
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(std::move(shape), rank);
   for (int t = 0; t + 1 < p; ++t) {
     builder.send((rank + 1) % p, piece(v - t), t);
     builder.recv_combine((rank - 1 + p) % p, piece(v - 1 - t), t);
@@ -30,7 +30,7 @@ RankSchedule generate(const Request& request, Rank rank) {
   for (int other = 1; v == 0 && other < p; ++other) {
     builder.recv((request.root + other) % p, piece(other + 1), p - 2 + other);
   }
-  return {shape, rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace

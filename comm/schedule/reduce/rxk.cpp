@@ -4,7 +4,7 @@
 // factor: P = 48 is 8 6, P = 7 one group, P = 22 is 2 11. The vector is cut into P pieces whatever the segments.
 #include <algorithm>
 
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 #include "comm/schedule/family/butterfly.hpp"
 
 namespace papfft::comm {
@@ -29,15 +29,10 @@ std::vector<int> group_sizes(int ranks) {
 }
 
 RankSchedule generate(const Request& request, Rank rank) {
-  const Shape shape{.operation = Operation::reduce,
-                    .ranks = request.ranks,
-                    .root = request.root,
-                    .segments = request.ranks,
-                    .ordered = request.ordered};
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(shape_of(request, request.ranks), rank);
   Butterfly{group_sizes(request.ranks)}.write(builder, rank, request.root, request.ordered, 0,
                                               [](int player) { return player; });
-  return {shape, rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace

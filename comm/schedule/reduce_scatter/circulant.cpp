@@ -2,8 +2,8 @@
 // The two circulant allgathers backwards, for commutative operations.
 #include "comm/schedule/family/circulant.hpp"
 
-#include "comm/schedule/core/registry.hpp"
-#include "comm/schedule/core/transform.hpp"
+#include "comm/schedule/core/generator.hpp"
+#include "comm/schedule/family/round_counts.hpp"
 
 namespace papfft::comm {
 
@@ -11,17 +11,13 @@ namespace {
 
 /// q rounds: a rank's range of sums halves, down to its own block.
 RankSchedule generate(const Request& request, Rank rank) {
-  Request forward = request;
-  forward.operation = Operation::allgather;
-  return reverse(allgather_circulant.local(forward, rank), Circulant(request.ranks).rounds() - 1);
+  return backwards(allgather_circulant, request, rank, Circulant(request.ranks).rounds());
 }
 
 /// P circulant reductions at once.
 RankSchedule generate_n(const Request& request, Rank rank) {
-  Request forward = request;
-  forward.operation = Operation::allgatherv;
-  const int rounds = CirculantRounds(Circulant(request.ranks), request.segments).count();
-  return reverse(allgatherv_circulant.local(forward, rank), rounds - 1);
+  const auto rounds = static_cast<int>(least_rounds(request.ranks, request.segments));
+  return backwards(allgatherv_circulant, request, rank, rounds);
 }
 
 }  // namespace
@@ -43,8 +39,6 @@ const Algorithm reduce_scatter_circulant_n{
     .bytes = "(P-1)m(S-1+q)/S",
     .source = "CIR Alg. 9, reversed",
     .local = generate_n,
-    .round_count = [](int ranks, int segments) -> std::int64_t {
-      return (std::int64_t{ranks} - 1) * CirculantRounds(Circulant(ranks), segments).count();
-    }};
+    .round_count = [](int ranks, int segments) { return (ranks - 1) * least_rounds(ranks, segments); }};
 
 }  // namespace papfft::comm

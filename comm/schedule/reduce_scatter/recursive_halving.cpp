@@ -7,9 +7,8 @@
 //
 // Where P is no power of two, each of the first ranks 0 1 | 2 3 | ... pairs up: the even one hands its vector to the odd
 // one and gets its block's result. It keeps its own part of that block, unless the order forbids.
-#include "comm/schedule/core/builder.hpp"
 #include "comm/schedule/core/cyclic_runs.hpp"
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 #include "comm/schedule/family/paired_hypercube.hpp"
 
 namespace papfft::comm {
@@ -19,11 +18,9 @@ namespace {
 RankSchedule generate(const Request& request, Rank rank) {
   const int p = request.ranks;
   const int n = request.segments;
-  const Shape shape{
-      .operation = Operation::reduce_scatter, .ranks = p, .segments = n, .ordered = request.ordered};
   const PairedHypercube cube(p);
   const int last_round = cube.steps() + 1;
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(request, rank);
   const auto slots = [&](BlockRange blocks) { return BlockRange{blocks.first * n, blocks.last * n}; };
   const auto handed_over = [&](Rank even, auto step) {
     const BlockRange own{even, even + 1};
@@ -35,7 +32,7 @@ RankSchedule generate(const Request& request, Rank rank) {
                  .peer = rank + 1,
                  .blocks = slots({rank, rank + 1}),
                  .round = last_round});
-    return {shape, rank, builder.take()};
+    return builder.take_part();
   }
   const int position = cube.position_of(rank);
   if (cube.is_pair(position)) {
@@ -58,7 +55,7 @@ RankSchedule generate(const Request& request, Rank rank) {
     }
   }
   if (cube.is_pair(position)) builder.send(rank - 1, slots({rank - 1, rank}), last_round);
-  return {shape, rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace

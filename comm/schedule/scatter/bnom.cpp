@@ -7,8 +7,7 @@
 //   P = 6   round 0: 0->4 [4,6)   round 1: 0->2 [2,4)   round 2: 0->1 [1,2)  2->3 [3,4)  4->5 [5,6)
 //
 // A position v > 0 stages 2^ctz(v) blocks at most.
-#include "comm/schedule/core/builder.hpp"
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 #include "comm/schedule/family/binomial_tree.hpp"
 
 namespace papfft::comm {
@@ -18,20 +17,21 @@ namespace {
 RankSchedule generate(const Request& request, Rank rank) {
   const int p = request.ranks;
   const int s = request.segments;
-  Shape shape{
-      .operation = Operation::scatter, .ranks = p, .root = request.root, .segments = s, .single_port = true};
+  Shape shape = shape_of(request);
+  shape.single_port = true;
   for (int v = 0; v < p && request.root > 0; ++v) shape.holder.push_back((request.root + v) % p);
   const BinomialTree tree{p};
   const int position = (rank - request.root + p) % p;
   const auto subtree = [&](int v) { return BlockRange{v * s, tree.subtree_end(v) * s}; };
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(std::move(shape), rank);
   if (position > 0) {
-    builder.recv(shape.holder_of(tree.parent(position)), subtree(position), tree.round_of(position));
+    builder.recv(builder.shape().holder_of(tree.parent(position)), subtree(position),
+                 tree.round_of(position));
   }
   for (const int child : tree.children(position)) {
-    builder.send(shape.holder_of(child), subtree(child), tree.round_of(child));
+    builder.send(builder.shape().holder_of(child), subtree(child), tree.round_of(child));
   }
-  return {std::move(shape), rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace

@@ -8,26 +8,22 @@
 //
 // A position x > 0 stages at most P / 2^(floor(log2 x) + 1) blocks, rounded up.
 #include "comm/schedule/core/arrival_order.hpp"
-#include "comm/schedule/core/builder.hpp"
-#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/generator.hpp"
 
 namespace papfft::comm {
 
 namespace {
 
 RankSchedule generate(const Request& request, Rank rank) {
-  Shape shape{.operation = Operation::scatter,
-              .ranks = request.ranks,
-              .root = request.root,
-              .segments = request.segments,
-              .single_port = true};
+  Shape shape = shape_of(request);
+  shape.single_port = true;
   JoiningPart part =
       joining_part(arrival_order(request.ranks, request.root, request.arrival_ns), request.segments, rank);
   shape.holder = std::move(part.holder);
-  ProgramBuilder builder(shape.slots());
+  RankBuilder builder(std::move(shape), rank);
   if (part.parent >= 0) builder.recv(part.parent, part.slots, part.round);
   for (const auto& child : part.children) builder.send(child.rank, child.slots, child.round);
-  return {std::move(shape), rank, builder.take()};
+  return builder.take_part();
 }
 
 }  // namespace
