@@ -42,7 +42,7 @@ class ReductionData {
     if (dense_) return;
     MPI_Aint lower = 0;
     MPI_Aint extent = 0;
-    check_mpi(MPI_Type_get_true_extent(type_, &lower, &extent), "MPI_Type_get_true_extent");
+    PAPFFT_MPI(MPI_Type_get_true_extent, type_, &lower, &extent);
     if (lower < 0 || static_cast<std::size_t>(lower + extent) > reducer.element_bytes()) {
       throw std::invalid_argument(std::string(call) + ": a datatype that reaches outside its extent");
     }
@@ -291,35 +291,31 @@ struct StockCall {
 
 void stock_scatter(const StockCall& c) {
   const bool in_place = c.rank == c.a.root && c.a.recv.data() == c.own(c.a.send.data());
-  check_mpi(MPI_Scatter(c.send(), c.bytes(), MPI_BYTE, in_place ? MPI_IN_PLACE : c.recv(), c.bytes(),
-                        MPI_BYTE, c.a.root, c.comm),
-            "MPI_Scatter");
+  PAPFFT_MPI(MPI_Scatter, c.send(), c.bytes(), MPI_BYTE, in_place ? MPI_IN_PLACE : c.recv(), c.bytes(),
+             MPI_BYTE, c.a.root, c.comm);
 }
 
 void stock_gather(const StockCall& c) {
   const bool in_place = c.rank == c.a.root && c.a.send.data() == c.own(c.a.recv.data());
-  check_mpi(MPI_Gather(c.send_unless(in_place), c.bytes(), MPI_BYTE, c.recv(), c.bytes(), MPI_BYTE, c.a.root,
-                       c.comm),
-            "MPI_Gather");
+  PAPFFT_MPI(MPI_Gather, c.send_unless(in_place), c.bytes(), MPI_BYTE, c.recv(), c.bytes(), MPI_BYTE,
+             c.a.root, c.comm);
 }
 
 void stock_bcast(const StockCall& c) {
-  check_mpi(MPI_Bcast(c.recv(), c.bytes(), MPI_BYTE, c.a.root, c.comm), "MPI_Bcast");
+  PAPFFT_MPI(MPI_Bcast, c.recv(), c.bytes(), MPI_BYTE, c.a.root, c.comm);
 }
 
 void stock_reduce(const StockCall& c) {
   const MpiReducer& reducer = mpi_reducer(c.a);
   const bool in_place = c.rank == c.a.root && c.send() == c.recv();
-  check_mpi(MPI_Reduce(c.send_unless(in_place), c.recv(), c.elements(), reducer.type(), reducer.op(),
-                       c.a.root, c.comm),
-            "MPI_Reduce");
+  PAPFFT_MPI(MPI_Reduce, c.send_unless(in_place), c.recv(), c.elements(), reducer.type(), reducer.op(),
+             c.a.root, c.comm);
 }
 
 void stock_allgather(const StockCall& c) {
   const bool in_place = c.a.send.data() == c.own(c.a.recv.data());
-  check_mpi(
-      MPI_Allgather(c.send_unless(in_place), c.bytes(), MPI_BYTE, c.recv(), c.bytes(), MPI_BYTE, c.comm),
-      "MPI_Allgather");
+  PAPFFT_MPI(MPI_Allgather, c.send_unless(in_place), c.bytes(), MPI_BYTE, c.recv(), c.bytes(), MPI_BYTE,
+             c.comm);
 }
 
 void stock_allgatherv(const StockCall& c) {
@@ -329,29 +325,25 @@ void stock_allgatherv(const StockCall& c) {
   std::exclusive_scan(counts.begin(), counts.end(), displacements.begin(), 0);
   const auto self = static_cast<std::size_t>(c.rank);
   const bool in_place = c.a.send.data() == c.a.recv.data() + displacements[self];
-  check_mpi(MPI_Allgatherv(c.send_unless(in_place), counts[self], MPI_BYTE, c.recv(), counts.data(),
-                           displacements.data(), MPI_BYTE, c.comm),
-            "MPI_Allgatherv");
+  PAPFFT_MPI(MPI_Allgatherv, c.send_unless(in_place), counts[self], MPI_BYTE, c.recv(), counts.data(),
+             displacements.data(), MPI_BYTE, c.comm);
 }
 
 void stock_allreduce(const StockCall& c) {
   const MpiReducer& reducer = mpi_reducer(c.a);
-  check_mpi(MPI_Allreduce(c.send_unless(c.send() == c.recv()), c.recv(), c.elements(), reducer.type(),
-                          reducer.op(), c.comm),
-            "MPI_Allreduce");
+  PAPFFT_MPI(MPI_Allreduce, c.send_unless(c.send() == c.recv()), c.recv(), c.elements(), reducer.type(),
+             reducer.op(), c.comm);
 }
 
 void stock_reduce_scatter(const StockCall& c) {
   const MpiReducer& reducer = mpi_reducer(c.a);
   if (c.a.block_bytes.empty()) {
-    check_mpi(
-        MPI_Reduce_scatter_block(c.send(), c.recv(), c.elements(), reducer.type(), reducer.op(), c.comm),
-        "MPI_Reduce_scatter_block");
+    PAPFFT_MPI(MPI_Reduce_scatter_block, c.send(), c.recv(), c.elements(), reducer.type(), reducer.op(),
+               c.comm);
     return;
   }
   const std::vector<int> counts = int_counts(c.a.block_bytes, c.a.element_bytes);
-  check_mpi(MPI_Reduce_scatter(c.send(), c.recv(), counts.data(), reducer.type(), reducer.op(), c.comm),
-            "MPI_Reduce_scatter");
+  PAPFFT_MPI(MPI_Reduce_scatter, c.send(), c.recv(), counts.data(), reducer.type(), reducer.op(), c.comm);
 }
 
 /// MPI's argument lists, in the order of the operations. An operation that is not here has no call of MPI's.
@@ -374,7 +366,7 @@ constexpr auto kStockCalls = [] {
 void detail::mpi_stock_call(MPI_Comm comm, const CallArguments& a) {
   if (mpi_has_ended()) require_mpi();
   int rank = 0;
-  check_mpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  PAPFFT_MPI(MPI_Comm_rank, comm, &rank);
   if (a.bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
     throw std::invalid_argument("algorithm 'mpi': MPI's own collectives take at most 2 GiB");
   }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 #include <stdexcept>
 
 #include "comm/mpi/mpi_lifetime.hpp"
@@ -21,7 +20,7 @@ bool is_named(MPI_Datatype type) {
   int addresses = 0;
   int types = 0;
   int combiner = 0;
-  check_mpi(MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner), "MPI_Type_get_envelope");
+  PAPFFT_MPI(MPI_Type_get_envelope, type, &integers, &addresses, &types, &combiner);
   return combiner == MPI_COMBINER_NAMED;
 }
 
@@ -38,7 +37,7 @@ void in_runs(std::size_t count, std::size_t element_bytes, Step step) {
 std::size_t packed_bytes(MPI_Datatype type) {
   if (mpi_has_ended()) require_mpi();
   MPI_Count size = 0;
-  check_mpi(MPI_Type_size_x(type, &size), "MPI_Type_size_x");
+  PAPFFT_MPI(MPI_Type_size_x, type, &size);
   return static_cast<std::size_t>(size);
 }
 
@@ -46,7 +45,7 @@ std::size_t extent_bytes(MPI_Datatype type) {
   if (mpi_has_ended()) require_mpi();
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;
-  check_mpi(MPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
+  PAPFFT_MPI(MPI_Type_get_extent, type, &lower, &extent);
   return static_cast<std::size_t>(extent);
 }
 
@@ -68,9 +67,8 @@ PackedBuffer::PackedBuffer(const void* buffer, std::size_t count, MPI_Datatype t
   in_runs(count, size, [&](std::size_t at, int run) {
     int position = 0;
     const auto room = static_cast<int>(static_cast<std::size_t>(run) * size);
-    check_mpi(MPI_Pack(buffer_ + at * extent_bytes(type), run, type, copy_.data() + at * size, room,
-                       &position, MPI_COMM_SELF),
-              "MPI_Pack");
+    PAPFFT_MPI(MPI_Pack, buffer_ + at * extent_bytes(type), run, type, copy_.data() + at * size, room,
+               &position, MPI_COMM_SELF);
     if (position != room) throw std::runtime_error("papfft: this MPI packs more than the data");
   });
 }
@@ -81,16 +79,15 @@ void PackedBuffer::unpack() {
   in_runs(count_, size, [&](std::size_t at, int run) {
     int position = 0;
     const auto room = static_cast<int>(static_cast<std::size_t>(run) * size);
-    check_mpi(MPI_Unpack(copy_.data() + at * size, room, &position, buffer_ + at * extent_bytes(type_), run,
-                         type_, MPI_COMM_SELF),
-              "MPI_Unpack");
+    PAPFFT_MPI(MPI_Unpack, copy_.data() + at * size, room, &position, buffer_ + at * extent_bytes(type_), run,
+               type_, MPI_COMM_SELF);
   });
 }
 
 MpiReducer::MpiReducer(MPI_Op op, MPI_Datatype type)
     : op_(op), type_(type), extent_(std::max<std::size_t>(1, extent_bytes(type))) {
   int commutative = 0;
-  check_mpi(MPI_Op_commutative(op, &commutative), "MPI_Op_commutative");
+  PAPFFT_MPI(MPI_Op_commutative, op, &commutative);
   commutative_ = commutative != 0;
 }
 
@@ -105,7 +102,7 @@ std::string MpiReducer::name() const {
   if (found == own.end() || !is_named(type_)) return {};
   std::array<char, MPI_MAX_OBJECT_NAME> type{};
   int length = 0;
-  check_mpi(MPI_Type_get_name(type_, type.data(), &length), "MPI_Type_get_name");
+  PAPFFT_MPI(MPI_Type_get_name, type_, type.data(), &length);
   return "op " + std::to_string(found - own.begin()) + " on " + type.data();
 }
 
@@ -121,7 +118,7 @@ void MpiReducer::combine(const std::byte* left, const std::byte* right, std::byt
     std::memcpy(out, right, bytes);
   }
   in_runs(bytes / extent_, extent_, [&](std::size_t at, int run) {
-    check_mpi(MPI_Reduce_local(left + at * extent_, sum + at * extent_, run, type_, op_), "MPI_Reduce_local");
+    PAPFFT_MPI(MPI_Reduce_local, left + at * extent_, sum + at * extent_, run, type_, op_);
   });
   if (!aside.empty()) std::memcpy(out, aside.data(), bytes);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "comm/mpi/mpi_lifetime.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -98,10 +97,9 @@ void watch_mpi_end() {
   static std::once_flag once;
   std::call_once(once, [] {
     int keyval = MPI_KEYVAL_INVALID;
-    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_with_mpi, &keyval, nullptr),
-              "MPI_Comm_create_keyval");
-    check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr), "MPI_Comm_set_attr");
-    check_mpi(MPI_Comm_free_keyval(&keyval), "MPI_Comm_free_keyval");  // goes with its last attribute
+    PAPFFT_MPI(MPI_Comm_create_keyval, MPI_COMM_NULL_COPY_FN, end_with_mpi, &keyval, nullptr);
+    PAPFFT_MPI(MPI_Comm_set_attr, MPI_COMM_SELF, keyval, nullptr);
+    PAPFFT_MPI(MPI_Comm_free_keyval, &keyval);  // goes with its last attribute
   });
 }
 

@@ -30,14 +30,13 @@ class ByteType {
     }
     constexpr std::size_t kChunk = std::size_t{1} << 30;
     MPI_Datatype chunk = MPI_DATATYPE_NULL;
-    check_mpi(MPI_Type_contiguous(static_cast<int>(kChunk), MPI_BYTE, &chunk), "MPI_Type_contiguous");
+    PAPFFT_MPI(MPI_Type_contiguous, static_cast<int>(kChunk), MPI_BYTE, &chunk);
     const std::array<int, 2> lengths = {static_cast<int>(bytes / kChunk), static_cast<int>(bytes % kChunk)};
     const std::array<MPI_Aint, 2> offsets = {0, static_cast<MPI_Aint>(bytes / kChunk * kChunk)};
     const std::array<MPI_Datatype, 2> types = {chunk, MPI_BYTE};
-    check_mpi(MPI_Type_create_struct(2, lengths.data(), offsets.data(), types.data(), &type_),
-              "MPI_Type_create_struct");
-    check_mpi(MPI_Type_free(&chunk), "MPI_Type_free");
-    check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
+    PAPFFT_MPI(MPI_Type_create_struct, 2, lengths.data(), offsets.data(), types.data(), &type_);
+    PAPFFT_MPI(MPI_Type_free, &chunk);
+    PAPFFT_MPI(MPI_Type_commit, &type_);
     count_ = 1;
     derived_ = true;
   }
@@ -110,30 +109,13 @@ class MpiChannel final : public Channel {
   }
 
   int isend(Rank target, int tag, std::span<const std::byte> data) override {
-    require_open();
-    const ByteType as(data.size());
-    const int ticket = free_ticket({target, data.size(), false});
-    check_mpi(MPI_Isend(data.data(), as.count(), as.type(), target, tag, comm_, request(ticket)),
-              what(ticket));
-    return ticket;
+    return start(MPI_Isend, data, tag, {target, data.size(), false});
   }
-
   int issend(Rank target, int tag, std::span<const std::byte> data) override {
-    require_open();
-    const ByteType as(data.size());
-    const int ticket = free_ticket({target, data.size(), false});
-    check_mpi(MPI_Issend(data.data(), as.count(), as.type(), target, tag, comm_, request(ticket)),
-              what(ticket));
-    return ticket;
+    return start(MPI_Issend, data, tag, {target, data.size(), false});
   }
-
   int irecv(Rank source, int tag, std::span<std::byte> data) override {
-    require_open();
-    const ByteType as(data.size());
-    const int ticket = free_ticket({source, data.size(), true});
-    check_mpi(MPI_Irecv(data.data(), as.count(), as.type(), source, tag, comm_, request(ticket)),
-              what(ticket));
-    return ticket;
+    return start(MPI_Irecv, data, tag, {source, data.size(), true});
   }
 
   void poll(std::vector<int>& ended) override {
@@ -165,7 +147,16 @@ class MpiChannel final : public Channel {
     bool receive = false;
   };
 
-  MPI_Request* request(int ticket) { return &requests_[static_cast<std::size_t>(ticket)]; }
+  /// @param call  of MPI @return its ticket
+  template <typename Call, typename Bytes>
+  int start(Call call, Bytes data, int tag, const Message& message) {
+    require_open();
+    const ByteType as(data.size());
+    const int ticket = free_ticket(message);
+    MPI_Request& request = requests_[static_cast<std::size_t>(ticket)];
+    check_mpi(call(data.data(), as.count(), as.type(), message.peer, tag, comm_, &request), what(ticket));
+    return ticket;
+  }
 
   int free_ticket(const Message& message) {
     if (free_.empty()) {
@@ -190,7 +181,7 @@ class MpiChannel final : public Channel {
 
   void check_size(int ticket, MPI_Status& status, const Message& message) const {
     MPI_Count got = 0;
-    check_mpi(MPI_Get_elements_x(&status, MPI_BYTE, &got), "MPI_Get_elements_x");
+    PAPFFT_MPI(MPI_Get_elements_x, &status, MPI_BYTE, &got);
     if (static_cast<std::size_t>(got) != message.bytes) {
       throw TransportError(what(ticket) + ": got " + std::to_string(got) +
                            " (do all ranks pass the same arguments?)");
@@ -217,24 +208,23 @@ MpiTransport::MpiTransport(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) throw std::invalid_argument("papfft: the communicator is MPI_COMM_NULL");
   watch_mpi_end();
   int inter = 0;
-  check_mpi(MPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
+  PAPFFT_MPI(MPI_Comm_test_inter, comm, &inter);
   if (inter != 0) throw std::invalid_argument("papfft: intercommunicators are not supported");
-  check_mpi(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
-  check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  check_mpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+  PAPFFT_MPI(MPI_Comm_dup, comm, &comm_);
+  PAPFFT_MPI(MPI_Comm_set_errhandler, comm_, MPI_ERRORS_RETURN);
+  PAPFFT_MPI(MPI_Comm_rank, comm_, &rank_);
+  PAPFFT_MPI(MPI_Comm_size, comm_, &size_);
   int* tag_limit = nullptr;
   int found = 0;
-  check_mpi(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&tag_limit), &found),
-            "MPI_Comm_get_attr");
+  PAPFFT_MPI(MPI_Comm_get_attr, MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&tag_limit), &found);
   max_tag_ = found != 0 ? *tag_limit : 32767;  // the least that the standard allows
   int level = MPI_THREAD_SINGLE;
-  check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
+  PAPFFT_MPI(MPI_Query_thread, &level);
   threads_allowed_ = level == MPI_THREAD_MULTIPLE;
   MPI_Comm host = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
-  check_mpi(MPI_Comm_size(host, &ranks_on_host_), "MPI_Comm_size");
-  check_mpi(MPI_Comm_free(&host), "MPI_Comm_free");
+  PAPFFT_MPI(MPI_Comm_split_type, comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  PAPFFT_MPI(MPI_Comm_size, host, &ranks_on_host_);
+  PAPFFT_MPI(MPI_Comm_free, &host);
 }
 
 MpiTransport::~MpiTransport() {

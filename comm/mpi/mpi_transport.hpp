@@ -9,6 +9,9 @@ namespace papfft::comm {
 /// @throws TransportError "<what>: <MPI's text>" unless `code` is MPI_SUCCESS.
 void check_mpi(int code, const std::string& what);
 
+/// The same, of a call of MPI. @throws TransportError  "MPI_Comm_dup: <MPI's text>"
+#define PAPFFT_MPI(function, ...) ::papfft::comm::check_mpi(function(__VA_ARGS__), #function)
+
 /// Transport over a private duplicate of a communicator, so that our tags never meet the user's.
 /// Move-only owner; frees the duplicate, unless MPI is already finalized.
 class MpiTransport final : public Transport {

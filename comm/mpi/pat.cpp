@@ -3,6 +3,7 @@
 // forms: by the papers' one session or by a handle, by the usual algorithm or by a named one.
 #include "papfft/pat.h"
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -178,7 +179,7 @@ void require_algorithm(Operation operation, const char* name, int ranks) {
 void require_communicator(MPI_Comm comm, MPI_Comm own) {
   if (comm == own) return;
   int result = MPI_UNEQUAL;
-  if (comm != MPI_COMM_NULL) check_mpi(MPI_Comm_compare(comm, own, &result), "MPI_Comm_compare");
+  if (comm != MPI_COMM_NULL) PAPFFT_MPI(MPI_Comm_compare, comm, own, &result);
   if (result != MPI_IDENT && result != MPI_CONGRUENT) {
     throw Refusal{PAT_ERR_ARGUMENT, "the communicator is not the one of PAT_Init"};
   }
@@ -249,7 +250,7 @@ StatePointer open_state(MPI_Comm comm, int root) {
   refuse_without_mpi();
   if (comm == MPI_COMM_NULL) throw Refusal{PAT_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL"};
   int size = 0;
-  check_mpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  PAPFFT_MPI(MPI_Comm_size, comm, &size);
   if (root < 0 || root >= size) {
     throw Refusal{PAT_ERR_ARGUMENT, "no rank " + std::to_string(root) + " among " + std::to_string(size)};
   }
@@ -360,51 +361,33 @@ PersistentCall gather_init(MpiSession& session, const Arguments&... arguments) {
 
 }  // namespace papfft::comm
 
-using papfft::comm::MpiSession;
-using papfft::comm::Operation;
-using papfft::comm::StatePointer;
-using papfft::comm::with_handle;
-using papfft::comm::with_one;
+using namespace papfft::comm;
 
 const char* PAT_Error_string(int error) noexcept {
-  switch (error) {
-    case PAT_SUCCESS:
-      return "no error";
-    case PAT_ERR_NOT_OPEN:
-      return "no session: it has not been opened yet, or has been closed";
-    case PAT_ERR_OPEN:
-      return "there is a session already";
-    case PAT_ERR_NO_MPI:
-      return "MPI is not initialised, or has been finalised";
-    case PAT_ERR_ARGUMENT:
-      return "an argument or setting makes no sense";
-    case PAT_ERR_ALGORITHM:
-      return "no such algorithm";
-    case PAT_ERR_TRANSPORT:
-      return "a message could not be sent or received";
-    case PAT_ERR_STUCK:
-      return "the ranks wait for each other";
-    case PAT_ERR_MISMATCH:
-      return "the ranks do not agree on a call's arguments";
-    case PAT_ERR_MEMORY:
-      return "out of memory";
-    case PAT_ERR_INTERNAL:
-      return "a fault of the library";
-    case PAT_ERR_STATE:
-      return "a persistent or started call came out of turn";
-    default:
-      return "not an error code of PAT";
-  }
+  static constexpr std::array<const char*, PAT_ERR_STATE + 1> kTexts = {
+      "no error",
+      "no session: it has not been opened yet, or has been closed",
+      "there is a session already",
+      "MPI is not initialised, or has been finalised",
+      "an argument or setting makes no sense",
+      "no such algorithm",
+      "a message could not be sent or received",
+      "the ranks wait for each other",
+      "the ranks do not agree on a call's arguments",
+      "out of memory",
+      "a fault of the library",
+      "a persistent or started call came out of turn"};
+  return error >= 0 && error <= PAT_ERR_STATE ? kTexts[static_cast<std::size_t>(error)]
+                                              : "not an error code of PAT";
 }
 
-const char* PAT_Last_error_message() noexcept { return papfft::comm::last_message().c_str(); }
+const char* PAT_Last_error_message() noexcept { return last_message().c_str(); }
 
 int PAT_Init() noexcept { return PAT_Init_comm(MPI_COMM_WORLD); }
 
 int PAT_Init_comm(MPI_Comm comm) noexcept { return PAT_Init_root(comm, 0); }
 
 int PAT_Init_root(MPI_Comm comm, int root) noexcept {
-  using namespace papfft::comm;
   return guarded(nullptr, [&] {
     refuse_without_mpi();
     One& s = one();
@@ -416,7 +399,6 @@ int PAT_Init_root(MPI_Comm comm, int root) noexcept {
 }
 
 int PAT_Finalize() noexcept {
-  using namespace papfft::comm;
   return guarded(nullptr, [] {
     refuse_without_mpi();
     One& s = one();
@@ -428,7 +410,6 @@ int PAT_Finalize() noexcept {
 }
 
 int PAT_Session_open(MPI_Comm comm, int root, PAT_Session* session) noexcept {
-  using namespace papfft::comm;
   return guarded(nullptr, [&] {
     if (session == nullptr) throw Refusal{PAT_ERR_ARGUMENT, "the place for the session is a null pointer"};
     auto made = std::make_unique<PAT_Session_object>(PAT_Session_object{open_state(comm, root)});
@@ -437,7 +418,6 @@ int PAT_Session_open(MPI_Comm comm, int root, PAT_Session* session) noexcept {
 }
 
 int PAT_Session_close(PAT_Session* session) noexcept {
-  using namespace papfft::comm;
   return guarded(nullptr, [&] {
     if (session == nullptr || *session == PAT_SESSION_NULL) {
       throw Refusal{PAT_ERR_ARGUMENT, "the session is a null pointer or PAT_SESSION_NULL"};
@@ -452,91 +432,60 @@ int PAT_Session_close(PAT_Session* session) noexcept {
   });
 }
 
-int PAT_UseAlg(const char* algorithm) noexcept {
-  return with_one([&](const StatePointer& state) { return papfft::comm::use_alg(state, algorithm); });
-}
-int PAT_Session_use_alg(PAT_Session session, const char* algorithm) noexcept {
-  return with_handle(session,
-                     [&](const StatePointer& state) { return papfft::comm::use_alg(state, algorithm); });
-}
+#define PAT_MORE(...) __VA_OPT__(, ) __VA_ARGS__
 
-int PAT_ProcessingStart() noexcept { return with_one(papfft::comm::processing_start); }
-int PAT_Session_processing_start(PAT_Session session) noexcept {
-  return with_handle(session, papfft::comm::processing_start);
-}
-
-int PAT_Edge(double fraction) noexcept {
-  return with_one([&](const StatePointer& state) { return papfft::comm::edge(state, fraction); });
-}
-int PAT_Session_edge(PAT_Session session, double fraction) noexcept {
-  return with_handle(session, [&](const StatePointer& state) { return papfft::comm::edge(state, fraction); });
-}
-
-int PAT_ProcessingEnd() noexcept { return with_one(papfft::comm::processing_end); }
-int PAT_Session_processing_end(PAT_Session session) noexcept {
-  return with_handle(session, papfft::comm::processing_end);
-}
-
-int PAT_Get_statistics(PAT_Statistics* statistics) noexcept {
-  return with_one([&](const StatePointer& state) { return papfft::comm::get_statistics(state, statistics); });
-}
-int PAT_Session_get_statistics(PAT_Session session, PAT_Statistics* statistics) noexcept {
-  return with_handle(
-      session, [&](const StatePointer& state) { return papfft::comm::get_statistics(state, statistics); });
-}
-
-#define PAT_DEFINE(Name, name, operation, parameters, arguments)                                             \
-  int PAT_##Name##_alg(const char* algorithm, PAT_LIST parameters, MPI_Comm comm) noexcept {                 \
-    return with_one([&](const StatePointer& state) {                                                         \
-      return papfft::comm::collective(                                                                       \
-          *state, Operation::operation, algorithm, comm,                                                     \
-          [&](MpiSession& session) { session.name(PAT_LIST arguments, algorithm); });                        \
-    });                                                                                                      \
-  }                                                                                                          \
-  int PAT_##Name(PAT_LIST parameters, MPI_Comm comm) noexcept {                                              \
-    return PAT_##Name##_alg("auto", PAT_LIST arguments, comm);                                               \
-  }                                                                                                          \
-  int PAT_Session_##name##_alg(PAT_Session session, const char* algorithm, PAT_LIST parameters) noexcept {   \
-    return with_handle(session, [&](const StatePointer& state) {                                             \
-      return papfft::comm::collective(*state, Operation::operation, algorithm, {}, [&](MpiSession& opened) { \
-        opened.name(PAT_LIST arguments, algorithm);                                                          \
-      });                                                                                                    \
-    });                                                                                                      \
-  }                                                                                                          \
-  int PAT_Session_##name(PAT_Session session, PAT_LIST parameters) noexcept {                                \
-    return PAT_Session_##name##_alg(session, "auto", PAT_LIST arguments);                                    \
+#define PAT_DEFINE(Name, name, parameters, arguments)                                                      \
+  int PAT_##Name parameters noexcept {                                                                     \
+    return with_one(                                                                                       \
+        [&](const StatePointer& state) { return papfft::comm::name(state PAT_MORE arguments); });          \
+  }                                                                                                        \
+  int PAT_Session_##name(PAT_Session session PAT_MORE parameters) noexcept {                               \
+    return with_handle(                                                                                    \
+        session, [&](const StatePointer& state) { return papfft::comm::name(state PAT_MORE arguments); }); \
   }
+PAT_DEFINE(UseAlg, use_alg, (const char* algorithm), (algorithm))
+PAT_DEFINE(ProcessingStart, processing_start, (), ())
+PAT_DEFINE(Edge, edge, (double fraction), (fraction))
+PAT_DEFINE(ProcessingEnd, processing_end, (), ())
+PAT_DEFINE(Get_statistics, get_statistics, (PAT_Statistics * statistics), (statistics))
+#undef PAT_DEFINE
+
+// The four forms of a function. What follows the arguments is what they do with `state`, `comm` and `algorithm`.
+#define PAT_DEFINE_FORMS(Name, name, parameters, arguments, request_parameter, request, ...)             \
+  int PAT_##Name##_alg(const char* algorithm, PAT_LIST parameters,                                       \
+                       MPI_Comm comm PAT_MORE request_parameter) noexcept {                              \
+    return with_one([&](const StatePointer& state) { return __VA_ARGS__; });                             \
+  }                                                                                                      \
+  int PAT_##Name(PAT_LIST parameters, MPI_Comm comm PAT_MORE request_parameter) noexcept {               \
+    return PAT_##Name##_alg("auto", PAT_LIST arguments, comm PAT_MORE request);                          \
+  }                                                                                                      \
+  int PAT_Session_##name##_alg(PAT_Session session, const char* algorithm,                               \
+                               PAT_LIST parameters PAT_MORE request_parameter) noexcept {                \
+    constexpr std::nullopt_t comm = std::nullopt;                                                        \
+    return with_handle(session, [&](const StatePointer& state) { return __VA_ARGS__; });                 \
+  }                                                                                                      \
+  int PAT_Session_##name(PAT_Session session, PAT_LIST parameters PAT_MORE request_parameter) noexcept { \
+    return PAT_Session_##name##_alg(session, "auto", PAT_LIST arguments PAT_MORE request);               \
+  }
+
+#define PAT_DEFINE(Name, name, operation, parameters, arguments)              \
+  PAT_DEFINE_FORMS(                                                           \
+      Name, name, parameters, arguments, (), (),                              \
+      papfft::comm::collective(*state, Operation::operation, algorithm, comm, \
+                               [&](MpiSession& opened) { opened.name(PAT_LIST arguments, algorithm); }))
 PAT_FOR_EACH_OPERATION(PAT_DEFINE)
 #undef PAT_DEFINE
 
-#define PAT_DEFINE(Name, name, operation, parameters, arguments)                                          \
-  int PAT_##Name##_alg(const char* algorithm, PAT_LIST parameters, MPI_Comm comm,                         \
-                       PAT_Request* request) noexcept {                                                   \
-    return with_one([&](const StatePointer& state) {                                                      \
-      return papfft::comm::new_request(                                                                   \
-          state, Operation::operation, algorithm, comm, request,                                          \
-          [&](MpiSession& opened) { return papfft::comm::name(opened, PAT_LIST arguments, algorithm); }); \
-    });                                                                                                   \
-  }                                                                                                       \
-  int PAT_##Name(PAT_LIST parameters, MPI_Comm comm, PAT_Request* request) noexcept {                     \
-    return PAT_##Name##_alg("auto", PAT_LIST arguments, comm, request);                                   \
-  }                                                                                                       \
-  int PAT_Session_##name##_alg(PAT_Session session, const char* algorithm, PAT_LIST parameters,           \
-                               PAT_Request* request) noexcept {                                           \
-    return with_handle(session, [&](const StatePointer& state) {                                          \
-      return papfft::comm::new_request(                                                                   \
-          state, Operation::operation, algorithm, {}, request,                                            \
-          [&](MpiSession& opened) { return papfft::comm::name(opened, PAT_LIST arguments, algorithm); }); \
-    });                                                                                                   \
-  }                                                                                                       \
-  int PAT_Session_##name(PAT_Session session, PAT_LIST parameters, PAT_Request* request) noexcept {       \
-    return PAT_Session_##name##_alg(session, "auto", PAT_LIST arguments, request);                        \
-  }
+#define PAT_DEFINE(Name, name, operation, parameters, arguments)                                        \
+  PAT_DEFINE_FORMS(Name, name, parameters, arguments, (PAT_Request * request), (request),               \
+                   papfft::comm::new_request(                                                           \
+                       state, Operation::operation, algorithm, comm, request, [&](MpiSession& opened) { \
+                         return papfft::comm::name(opened, PAT_LIST arguments, algorithm);              \
+                       }))
 PAT_FOR_EACH_REQUEST(PAT_DEFINE)
 #undef PAT_DEFINE
 
 int PAT_Start(PAT_Request* request) noexcept {
-  using namespace papfft::comm;
   return with_request(request, [](PAT_Request_object& object) {
     auto* const call = std::get_if<PersistentCall>(&object.call);
     if (call == nullptr)
@@ -546,7 +495,6 @@ int PAT_Start(PAT_Request* request) noexcept {
 }
 
 int PAT_Wait(PAT_Request* request) noexcept {
-  using namespace papfft::comm;
   return with_request(request, [&](PAT_Request_object& object) {
     if (auto* const call = std::get_if<PersistentCall>(&object.call)) return call->wait();
     std::get<Pending>(object.call).wait();
@@ -555,7 +503,6 @@ int PAT_Wait(PAT_Request* request) noexcept {
 }
 
 int PAT_Test(PAT_Request* request, int* done) noexcept {
-  using namespace papfft::comm;
   return with_request(request, [&](PAT_Request_object& object) {
     auto* const call = std::get_if<Pending>(&object.call);
     if (call == nullptr || done == nullptr) {
@@ -567,7 +514,6 @@ int PAT_Test(PAT_Request* request, int* done) noexcept {
 }
 
 int PAT_Request_free(PAT_Request* request) noexcept {
-  using namespace papfft::comm;
   return guarded(nullptr, [&] {
     const PAT_Request_object& object = require_request(request);
     const auto* const call = std::get_if<Pending>(&object.call);

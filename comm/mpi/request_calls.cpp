@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Calls with MPI's arguments that go on after they have returned: persistent ones and started ones. Nothing is copied, so the
 // buffers must be without gaps.
-#include <algorithm>
 #include <memory>
 #include <stdexcept>
-#include <string>
 
 #include "comm/mpi/mpi_buffer.hpp"
 #include "papfft/mpi.hpp"
