@@ -7,7 +7,6 @@
 #include <csignal>
 #include <ctime>
 #include <stdexcept>
-#include <utility>
 
 namespace papfft::comm {
 

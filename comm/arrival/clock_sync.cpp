@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "comm/arrival/wire.hpp"
+#include "comm/engine/steady_clock.hpp"
 
 namespace papfft::comm {
 
@@ -20,13 +21,7 @@ constexpr std::chrono::nanoseconds kLatePoll = 10ms;  // then so often
 
 }  // namespace
 
-ClockSource monotonic_clock() {
-  return [] {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-  };
-}
+ClockSource monotonic_clock() { return steady_now_ns; }
 
 ClockSource skewed_clock(ClockSource clock, std::int64_t offset_ns, std::int64_t drift_ppb) {
   const std::int64_t start_ns = clock();

@@ -27,14 +27,6 @@ std::optional<std::int64_t> DecisionBoard::complete() const {
   return iteration;
 }
 
-std::optional<std::int64_t> DecisionBoard::earliest_ns() const {
-  std::optional<std::int64_t> earliest;
-  for (const Place& place : places_) {
-    if (place.used) earliest = std::min(earliest.value_or(place.report.arrival_ns), place.report.arrival_ns);
-  }
-  return earliest;
-}
-
 std::optional<Decision> DecisionBoard::decide(std::int64_t now_ns) {
   std::optional<std::int64_t> forced;
   bool firm = true;
@@ -65,9 +57,12 @@ std::optional<Decision> DecisionBoard::decide(std::int64_t now_ns) {
 }
 
 std::optional<std::int64_t> DecisionBoard::due_ns() const {
-  const auto earliest = earliest_ns();
-  if (!earliest) return std::nullopt;
-  return *earliest - lead_ns_;
+  std::optional<std::int64_t> due;
+  for (const Place& place : places_) {
+    const std::int64_t place_ns = place.report.arrival_ns - lead_ns_;
+    if (place.used) due = std::min(due.value_or(place_ns), place_ns);
+  }
+  return due;
 }
 
 ArrivalUse arrival_use(Operation operation, Rank root, Rank decider, bool decider_has_thread,

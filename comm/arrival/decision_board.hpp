@@ -65,7 +65,6 @@ class DecisionBoard {
  private:
   /// The iteration that every rank's report is about and that is not decided.
   [[nodiscard]] std::optional<std::int64_t> complete() const;
-  [[nodiscard]] std::optional<std::int64_t> earliest_ns() const;
 
   struct Place {
     ArrivalReport report;

@@ -13,16 +13,6 @@ namespace papfft::comm {
 /// @throws std::invalid_argument unless 0 < fraction <= 1 and elapsed_ns >= 0.
 [[nodiscard]] std::int64_t extrapolate_edge(std::int64_t elapsed_ns, double fraction);
 
-/// As long as the last time.
-class LastValue {
- public:
-  void add(std::int64_t duration_ns) { last_ns_ = duration_ns; }
-  [[nodiscard]] std::optional<std::int64_t> predict() const { return last_ns_; }
-
- private:
-  std::optional<std::int64_t> last_ns_;
-};
-
 /// The median of the last `count` values, or of as many as there are (of an even number the lower one).
 class RecentMedian {
  public:
@@ -36,7 +26,7 @@ class RecentMedian {
   std::deque<std::int64_t> last_;
 };
 
-/// The mean of the last `count` durations, or of as many as there are.
+/// The mean of the last `count` durations, or of as many as there are; with a count of 1 the last one.
 class SimpleMovingAverage {
  public:
   /// @throws std::invalid_argument unless count >= 1.
@@ -105,7 +95,7 @@ class DurationEstimator {
 
  private:
   std::optional<std::int64_t> edge_ns_;
-  LastValue last_;
+  SimpleMovingAverage last_{1};
   SimpleMovingAverage sma_;
   ExponentialMovingAverage ewma_;
   std::vector<RecentMedian> errors_ns_;  // one per estimator

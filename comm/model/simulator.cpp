@@ -2,7 +2,6 @@
 #include "comm/model/simulator.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <queue>
 #include <stdexcept>

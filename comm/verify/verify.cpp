@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "comm/verify/verify.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <map>
 #include <random>
@@ -240,7 +239,7 @@ class Run {
     if (!waits.empty()) fail("deadlock: " + waits);
   }
 
-  void check_end() {
+  bool check_end() {
     for (Rank r = 0; r < shape_.ranks; ++r) {
       for (int slot = 0; slot < shape_.blocks(); ++slot) {
         const int block = shape_.block_of(slot);
@@ -248,23 +247,15 @@ class Run {
         if (promised == Held::nothing || is_void(slot)) continue;
         const Value& value = slots_[idx(r)][idx(slot)];
         const std::string where = "end: rank " + std::to_string(r) + " block " + std::to_string(block) + ": ";
-        if (value.block < 0) {
-          fail(where + "missing");
-          return;
-        }
-        if (promised == Held::all) {
-          const int missing = shape_.ranks - value.contributors.count();
-          if (missing != 0) {
-            fail(where + std::to_string(missing) + " contributions missing");
-            return;
-          }
-          if (shape_.ordered && (value.first != 0 || value.last != shape_.ranks - 1)) {
-            fail(where + "not combined in rank order");
-            return;
-          }
-        }
+        if (value.block < 0) return fail(where + "missing");
+        if (promised != Held::all) continue;
+        const int missing = shape_.ranks - value.contributors.count();
+        if (missing != 0) return fail(where + std::to_string(missing) + " contributions missing");
+        if (shape_.ordered && (value.first != 0 || value.last != shape_.ranks - 1))
+          return fail(where + "not combined in rank order");
       }
     }
+    return true;
   }
 
   const Schedule& schedule_;

@@ -27,7 +27,7 @@ TEST(Estimators, EdgeRefusesNonsense) {
 }
 
 TEST(Estimators, KnowNothingWithoutHistory) {
-  EXPECT_EQ(LastValue().predict(), std::nullopt);
+  EXPECT_EQ(SimpleMovingAverage(1).predict(), std::nullopt);
   EXPECT_EQ(SimpleMovingAverage(3).predict(), std::nullopt);
   EXPECT_EQ(ExponentialMovingAverage(0.5).predict(), std::nullopt);
   EXPECT_EQ(DurationEstimator().predict(), std::nullopt);
@@ -37,7 +37,7 @@ TEST(Estimators, KnowNothingWithoutHistory) {
 TEST(Estimators, Averages) {
   SimpleMovingAverage sma(3);
   ExponentialMovingAverage ewma(0.5);
-  LastValue last;
+  SimpleMovingAverage last(1);
   for (const int d : {10, 20, 60, 100}) {
     sma.add(d);
     ewma.add(d);
