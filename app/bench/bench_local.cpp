@@ -16,7 +16,7 @@
 #include "app/jobs/transform_sizes.hpp"
 #include "app/report/statistics.hpp"
 #include "app/report/text_table.hpp"
-#include "comm/engine/wait.hpp"
+#include "comm/transport/cores.hpp"
 #include "fft/kernel/instruction_set.hpp"
 #include "fft/local/local_kernel.hpp"
 #include "fft/local/tuning.hpp"

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "app/run/cores.hpp"
-#include "comm/engine/wait.hpp"
+#include "comm/transport/cores.hpp"
 
 #ifdef PAPFFT_WITH_FFTW_THREADS
 #include "app/bench/fftw_transform.hpp"

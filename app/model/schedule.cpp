@@ -22,6 +22,7 @@ struct ScheduleOptions {
   bool ordered = false;
   std::vector<std::int64_t> arrival_ns;
   std::int64_t round_ns = 0;
+  std::vector<int> hosts;
   bool verify = false;
   bool json = false;
   bool text = false;
@@ -36,7 +37,8 @@ int run_schedule(const ScheduleOptions& options) {
                                                                   .segments = options.segments,
                                                                   .ordered = options.ordered,
                                                                   .arrival_ns = options.arrival_ns,
-                                                                  .round_ns = options.round_ns});
+                                                                  .round_ns = options.round_ns,
+                                                                  .host = options.hosts});
   if (options.json) fmt::print("{}", comm::to_json(schedule));
   if (options.text || (!options.json && !options.verify)) fmt::print("{}", comm::to_text(schedule));
   if (!options.verify) return kOk;
@@ -76,6 +78,10 @@ void add_schedule(cli::Command& app) {
       ->add_option("--round", options->round_ns,
                    "duration of a round in ns, for algorithms that plan in rounds")
       ->capture_default_str();
+  command
+      ->add_option("--hosts", options->hosts,
+                   "host of each rank, by any number, for algorithms such as circulant@hosts")
+      ->delimiter(',');
   command->add_flag("--verify", options->verify, "run it symbolically and say whether it is correct");
   cli::Option* json = command->add_flag("--json", options->json, "print as JSON");
   command->add_flag("--text", options->text, "print as text (the default without --verify and --json)")
@@ -85,6 +91,7 @@ void add_schedule(cli::Command& app) {
       "  papfft schedule --op scatter --algorithm bnom --ranks 6\n"
       "  papfft schedule --op reduce --algorithm bnom --ranks 48 --root 5 --segments 8 --verify\n"
       "  papfft schedule --op gather --algorithm ls --ranks 4 --json\n"
+      "  papfft schedule --op bcast --algorithm chain@hosts --ranks 4 --hosts 0,0,1,1 --segments 2\n"
       "Exit codes: 0 ok, 64 usage, 70 the schedule is wrong.");
   command->runs([options] { return run_schedule(*options); });
 }

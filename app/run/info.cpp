@@ -14,8 +14,8 @@
 #include "app/cli/exit_code.hpp"
 #include "app/cli/version.hpp"
 #include "app/run/job_options.hpp"
-#include "comm/engine/wait.hpp"
 #include "comm/schedule/core/registry.hpp"
+#include "comm/transport/cores.hpp"
 #include "fft/kernel/instruction_set.hpp"
 #include "fft/local/tuning.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "app/io/recording_file.hpp"
 #include "comm/choose/select.hpp"
-#include "comm/engine/wait.hpp"
+#include "comm/transport/cores.hpp"
 
 namespace papfft::app {
 

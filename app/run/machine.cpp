@@ -8,7 +8,7 @@
 #include <array>
 #include <string>
 
-#include "comm/engine/wait.hpp"
+#include "comm/transport/cores.hpp"
 
 namespace papfft::app {
 

@@ -22,8 +22,7 @@ std::span<std::byte> writable_bytes_of(T& value) {
 /// Drives a task's protocol from a blocking call: step() until done(), with naps while nothing happens.
 template <typename Step, typename Done>
 void drive(const Transport& transport, Step step, Done done) {
-  Waiter waiter(WaitPolicy::automatic, std::chrono::microseconds(200),
-                transport.ranks_on_host() > available_cores());
+  Waiter waiter(WaitPolicy::automatic, std::chrono::microseconds(200), transport.is_crowded());
   while (!done()) {
     if (step()) {
       waiter.progressed();

@@ -21,4 +21,7 @@ struct LinkLimits {
 /// As measured with Open MPI over 1 Gb/s Ethernet (docs/measurements.md).
 inline constexpr LinkLimits kLinkLimits;
 
+/// Inside a host a handshake costs next to nothing, but each message its time: a segment is what a core's cache holds.
+inline constexpr LinkLimits kMemoryLimits{.eager_bytes = 525312};
+
 }  // namespace papfft::comm

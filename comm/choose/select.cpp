@@ -26,11 +26,14 @@ constexpr std::size_t kOwnBlockBytes = 131072;
 constexpr std::size_t kOwnAllreduceBytes = 1048576;
 // and from here on the one that keeps to one neighbour each way than the one with fewer rounds.
 constexpr std::size_t kRingBytesPerRank = 65536;
+constexpr std::size_t kLevelsVectorBytes = 262144;
 constexpr int kMostSegments = 1024;  // a schedule's ops take memory and time, too
 constexpr int kMostAsked = 1 << 16;
 /// Where a plan has one send per round, more than what hides the latency lets later messages overtake earlier ones: the
 /// network shares a link among its messages, not in order. Even two share, see one_at_a_time.
 constexpr int kSendsInRounds = 2;
+/// Messages inside a host share no link; a few hide the time until the other end notices.
+constexpr int kInside = 4;
 // Predictions that are off by more rounds than these are worse than none (tests/unit/schedule/reduce_test.cpp).
 constexpr double kWorthRounds = 2;
 
@@ -57,10 +60,11 @@ bool gains_early(Operation operation) { return !is_reduction(operation) || is_ro
 /// What "auto" may know about a call.
 struct Call {
   Operation operation;
-  int ranks;
+  GroupSize group;
   std::size_t bytes;  // of a block or of the vector
   bool ordered;
-  bool one_host;
+
+  [[nodiscard]] int ranks() const { return group.ranks; }
 };
 
 /// "auto" for one operation.
@@ -69,10 +73,13 @@ struct Rule {
   std::size_t own_from_bytes = 0;
   /// nullptr: the first of the registry that can serve the call.
   const Algorithm& (*choose)(const Call&) = nullptr;
+  /// For several hosts with several ranks, if not ordered: from how many bytes on which composition. "": none.
+  std::size_t levels_from_bytes = 0;
+  std::string_view among_hosts = {};
 };
 
-bool is_tree_for_small(const Call& c) { return c.bytes <= kSmallBlockBytes && c.ranks > kFewRanks; }
-bool is_linear(const Call& c) { return c.one_host || c.bytes <= kLinkLimits.eager_bytes; }
+bool is_tree_for_small(const Call& c) { return c.bytes <= kSmallBlockBytes && c.ranks() > kFewRanks; }
+bool is_linear(const Call& c) { return c.group.is_one_host() || c.bytes <= kLinkLimits.eager_bytes; }
 
 const Algorithm& choose_scatter(const Call& c) {
   if (is_tree_for_small(c)) return scatter_bnom;
@@ -85,11 +92,11 @@ const Algorithm& choose_gather(const Call& c) {
 }
 
 const Algorithm& choose_bcast(const Call& c) {
-  return c.bytes <= kSmallVectorBytes || c.ranks <= 2 ? bcast_bnom : bcast_circulant;
+  return c.bytes <= kSmallVectorBytes || c.ranks() <= 2 ? bcast_bnom : bcast_circulant;
 }
 
 const Algorithm& choose_reduce(const Call& c) {
-  if (c.bytes <= kSmallVectorBytes || c.ranks <= 2) return reduce_bnom;
+  if (c.bytes <= kSmallVectorBytes || c.ranks() <= 2) return reduce_bnom;
   return c.ordered ? reduce_rab : reduce_papbi;
 }
 
@@ -104,8 +111,8 @@ const Algorithm& choose_allgatherv(const Call& c) {
 /// Not census: the same bits on all ranks are worth two rounds.
 const Algorithm& choose_allreduce(const Call& c) {
   if (c.ordered || c.bytes <= kSmallVectorBytes) return allreduce_recursive_doubling;
-  return c.bytes >= kRingBytesPerRank * static_cast<std::size_t>(c.ranks) ? allreduce_ring
-                                                                          : allreduce_circulant;
+  return c.bytes >= kRingBytesPerRank * static_cast<std::size_t>(c.ranks()) ? allreduce_ring
+                                                                            : allreduce_circulant;
 }
 
 const Algorithm& choose_reduce_scatter(const Call& c) {
@@ -116,14 +123,16 @@ const Algorithm& choose_reduce_scatter(const Call& c) {
 constexpr auto kRules = [] {
   std::array<Rule, kOperations.size()> rules;
   const auto of = [&](Operation operation) -> Rule& { return rules.at(static_cast<std::size_t>(operation)); };
-  of(Operation::scatter) = {kLinkLimits.eager_bytes + 1, choose_scatter};
+  // The compositions are measured on 8 hosts of 4 ranks with 1 Gb/s Ethernet.
+  of(Operation::scatter) = {kLinkLimits.eager_bytes + 1, choose_scatter, kLinkLimits.eager_bytes + 1,
+                            "sln@hosts"};
   of(Operation::gather) = {kLinkLimits.eager_bytes + 1, choose_gather};
-  of(Operation::bcast) = {kOwnBcastBytes, choose_bcast};
-  of(Operation::reduce) = {kOwnReduceBytes, choose_reduce};
-  of(Operation::allgather) = {kOwnBlockBytes, choose_allgather};
-  of(Operation::allgatherv) = {kOwnBlockBytes, choose_allgatherv};
-  of(Operation::allreduce) = {kOwnAllreduceBytes, choose_allreduce};
-  of(Operation::reduce_scatter) = {kOwnBlockBytes, choose_reduce_scatter};
+  of(Operation::bcast) = {kOwnBcastBytes, choose_bcast, kLevelsVectorBytes, "circulant@hosts"};
+  of(Operation::reduce) = {kOwnReduceBytes, choose_reduce, kLevelsVectorBytes, "chain@hosts"};
+  of(Operation::allgather) = {kOwnBlockBytes, choose_allgather, kOwnBlockBytes / 2, "ring@hosts"};
+  of(Operation::allgatherv) = {kOwnBlockBytes, choose_allgatherv, kOwnBlockBytes / 2, "ring@hosts"};
+  of(Operation::allreduce) = {kOwnAllreduceBytes, choose_allreduce, 4 * kOwnAllreduceBytes, "ring@hosts"};
+  of(Operation::reduce_scatter) = {kOwnBlockBytes, choose_reduce_scatter, kOwnBlockBytes / 2, "ring@byhost"};
   return rules;
 }();
 
@@ -166,40 +175,46 @@ int parse_segments(std::string_view name, std::size_t from, const Algorithm* alg
 }
 }  // namespace
 
-Choice choose(Operation operation, std::string_view name, int ranks, std::size_t bytes, bool ordered,
-              bool one_host) {
+Choice choose(Operation operation, std::string_view name, const GroupSize& group, std::size_t bytes,
+              bool ordered) {
   if (const std::size_t slash = name.find('/'); slash != std::string_view::npos) {
-    Choice choice = choose(operation, name.substr(0, slash), ranks, bytes, ordered, one_host);
+    Choice choice = choose(operation, name.substr(0, slash), group, bytes, ordered);
     choice.segments = parse_segments(name, slash + 1, choice.algorithm);
     return choice;
   }
   if (name == "mpi") return {};
   if (name == "auto") {
-    return {&select_algorithm(operation, ranks, bytes, ordered, one_host), gains_early(operation)};
+    return {&select_algorithm(operation, group, bytes, ordered), gains_early(operation)};
   }
-  for (const Algorithm* algorithm : algorithms()) {
-    if (algorithm->operation != operation) continue;
-    if (algorithm->name == name) return {algorithm, false};
-  }
-  if (name.starts_with('b')) {
-    for (const Algorithm* algorithm : algorithms()) {
-      if (algorithm->operation == operation && algorithm->name == name.substr(1)) return {algorithm, true};
-    }
+  const std::string_view flat = name.substr(0, name.find('@'));
+  const auto is_known = [&](std::string_view word) {
+    return std::ranges::any_of(
+        algorithms(), [&](const Algorithm* a) { return a->operation == operation && a->name == word; });
+  };
+  if (!is_known(flat) && flat.starts_with('b') && is_known(flat.substr(1))) {
+    return {&find_algorithm(operation, name.substr(1)), true};
   }
   return {&find_algorithm(operation, name), false};  // throws, naming what is known
 }
 
-const Algorithm& select_algorithm(Operation operation, int ranks, std::size_t bytes, bool ordered,
-                                  bool one_host) {
+const Algorithm& select_algorithm(Operation operation, const GroupSize& group, std::size_t bytes,
+                                  bool ordered) {
   const Rule& chosen = rule(operation);
-  if (chosen.choose != nullptr) return chosen.choose({operation, ranks, bytes, ordered, one_host});
+  if (group.has_levels() && !ordered && !chosen.among_hosts.empty() && bytes >= chosen.levels_from_bytes) {
+    return find_algorithm(operation, chosen.among_hosts);
+  }
+  if (chosen.choose != nullptr) return chosen.choose({operation, group, bytes, ordered});
   for (const Algorithm* algorithm : algorithms()) {
     if (algorithm->operation == operation && (algorithm->can_be_ordered || !ordered)) return *algorithm;
   }
   return find_algorithm(operation, "auto");  // throws, naming what is known
 }
 
-bool prefers_stock(Operation operation, std::size_t bytes) { return bytes < rule(operation).own_from_bytes; }
+bool prefers_stock(Operation operation, const GroupSize& group, std::size_t bytes) {
+  const Rule& known = rule(operation);
+  const bool composed = group.has_levels() && !known.among_hosts.empty();
+  return bytes < (composed ? known.levels_from_bytes : known.own_from_bytes);
+}
 
 bool is_worth_planning(std::int64_t error_ns, std::int64_t round_ns) {
   return static_cast<double>(error_ns) <= kWorthRounds * static_cast<double>(round_ns);
@@ -214,7 +229,12 @@ double message_ns(const LinkModel& link, Operation operation, double bytes) {
   return link.alpha_ns + per_byte * bytes;
 }
 
-int select_segments(const Algorithm& algorithm, int ranks, std::size_t bytes, const Options& options) {
+int select_segments(const Algorithm& algorithm, const GroupSize& group, std::size_t bytes,
+                    const Options& options) {
+  const int ranks = algorithm.passing(group.ranks, group.hosts);
+  // What leaders pass on are the blocks of a host together.
+  if (moves_per_rank(algorithm.operation))
+    bytes = bytes * static_cast<std::size_t>(group.ranks) / static_cast<std::size_t>(ranks);
   switch (algorithm.segmentation) {
     case Segmentation::whole:
       return 1;
@@ -228,12 +248,13 @@ int select_segments(const Algorithm& algorithm, int ranks, std::size_t bytes, co
   }
   const int pieces = algorithm.piece_count == nullptr ? 1 : algorithm.piece_count(ranks);
   const std::size_t whole = bytes / static_cast<std::size_t>(pieces);
-  const std::size_t short_enough =
-      (whole + kLinkLimits.longest_segment_bytes() - 1) / kLinkLimits.longest_segment_bytes();
+  const std::size_t longest = (group.is_one_host() ? kMemoryLimits : kLinkLimits).longest_segment_bytes();
+  const std::size_t short_enough = (whole + longest - 1) / longest;
   const int fewest = moves_per_rank(algorithm.operation)
                          ? 1
                          : static_cast<int>(std::clamp<std::size_t>(short_enough, 1, kMostSegments));
-  if (algorithm.round_count == nullptr) return fewest;
+  if (algorithm.round_count == nullptr || group.is_one_host())
+    return fewest;  // the model is that of a network
   return std::max(fewest, least(kMostSegments, [&](int segments) {
                     return static_cast<double>(algorithm.round_count(ranks, segments)) *
                            message_ns(options.link, algorithm.operation,
@@ -242,10 +263,13 @@ int select_segments(const Algorithm& algorithm, int ranks, std::size_t bytes, co
 }
 
 Window select_window(const Shape& shape, std::size_t bytes, const Options& options) {
-  if (shape.single_port && one_at_a_time(shape, bytes, options.link)) return {.sends = 1, .receives = 1};
+  Window window{.inside_sends = kInside, .inside_receives = kInside};
+  if (shape.single_port && one_at_a_time(shape, bytes, options.link)) return window;
   const int sends =
       shape.single_port ? std::min(options.sends_in_flight, kSendsInRounds) : options.sends_in_flight;
-  return {.sends = std::max(1, sends), .receives = std::max(1, options.receives_in_flight)};
+  window.sends = std::max(1, sends);
+  window.receives = std::max(1, options.receives_in_flight);
+  return window;
 }
 
 }  // namespace papfft::comm

@@ -10,6 +10,20 @@
 
 namespace papfft::comm {
 
+/// How many ranks on how many hosts take part in a call.
+struct GroupSize {
+  int ranks;
+  int hosts;
+
+  GroupSize(int ranks_in = 1)
+      : GroupSize(ranks_in, ranks_in) {}  // NOLINT(google-explicit-constructor): one rank per host
+  GroupSize(int ranks_in, int hosts_in) : ranks(ranks_in), hosts(hosts_in) {}
+  /// All share one host, so that messages are copies in its memory.
+  [[nodiscard]] bool is_one_host() const { return hosts == 1 && ranks > 1; }
+  /// Some share a host, and there are several.
+  [[nodiscard]] bool has_levels() const { return hosts > 1 && hosts < ranks; }
+};
+
 /// How a call is to be carried out.
 struct Choice {
   const Algorithm* algorithm = nullptr;  ///< nullptr: the MPI library's own collective
@@ -21,19 +35,18 @@ struct Choice {
 /// What a user's word for an algorithm means: a name of the registry, such a name with `b` before it (in the
 /// background) or with a number of segments behind it ("circulant/64"), "auto", or "mpi". Arguments as select_algorithm.
 /// @throws std::invalid_argument  naming those known, if it is none of these
-[[nodiscard]] Choice choose(Operation operation, std::string_view name, int ranks, std::size_t bytes,
-                            bool ordered, bool one_host = false);
+[[nodiscard]] Choice choose(Operation operation, std::string_view name, const GroupSize& group,
+                            std::size_t bytes, bool ordered);
 
 /// The algorithm that "auto" stands for. Pure, and of values that all ranks know, so that all choose alike.
 /// @param bytes     one block (per-rank operations) or the vector.
 /// @param ordered   the reduction is not commutative.
-/// @param one_host  all ranks share one, so that messages are copies in its memory.
-[[nodiscard]] const Algorithm& select_algorithm(Operation operation, int ranks, std::size_t bytes,
-                                                bool ordered, bool one_host = false);
+[[nodiscard]] const Algorithm& select_algorithm(Operation operation, const GroupSize& group,
+                                                std::size_t bytes, bool ordered);
 
 /// Whether "auto" had better leave a call to the MPI library, where there is one: for short messages, where it has less to do
 /// per call than we have.
-[[nodiscard]] bool prefers_stock(Operation operation, std::size_t bytes);
+[[nodiscard]] bool prefers_stock(Operation operation, const GroupSize& group, std::size_t bytes);
 
 /// Whether "auto" should plan a reduction by predicted arrivals, or as if all came together.
 /// @param error_ns  how far off the predictions were of late, on average over the ranks
@@ -52,8 +65,7 @@ struct Choice {
 /// Where the algorithm tells its round_count, the S that makes round_count(P, S) * (alpha + beta * bytes / S) least, for a
 /// reduction with beta + gamma. For the circulant broadcast that is CIR's Theorem 2, with S = sqrt((q-1) beta m / alpha).
 /// But those of a vector are no longer than what is sent without a handshake.
-/// @param ranks  P
-[[nodiscard]] int select_segments(const Algorithm& algorithm, int ranks, std::size_t bytes,
+[[nodiscard]] int select_segments(const Algorithm& algorithm, const GroupSize& group, std::size_t bytes,
                                   const Options& options);
 
 /// How many messages of this schedule a call keeps under way.

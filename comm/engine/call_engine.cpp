@@ -30,7 +30,7 @@ CallEngine::CallEngine(Transport& transport, const Options& options)
       watchdog_(transport_, options_),
       credits_(options.credits),
       pending_(options.credits),
-      crowded_(transport.ranks_on_host() > available_cores()) {}
+      crowded_(transport.is_crowded()) {}
 
 Execution CallEngine::execution(const PlannedCall& plan, CallSetup setup) {
   RankSchedule part = planner_.part(plan, std::move(setup.arrival_ns));

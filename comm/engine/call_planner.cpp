@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "comm/schedule/core/hosts.hpp"
 #include "comm/schedule/core/transform.hpp"
 
 namespace papfft::comm {
@@ -65,6 +66,14 @@ std::string CallSignature::text() const {
          (ordered != 0 ? ", in rank order" : "");
 }
 
+CallPlanner::CallPlanner(const Transport& transport, const Options& options)
+    : transport_(transport), options_(options) {
+  const Hosts hosts(transport.size(), transport.host_of_rank());
+  group_ = {transport.size(), hosts.count()};
+  if (!hosts.are_single())
+    host_of_rank_.assign(transport.host_of_rank().begin(), transport.host_of_rank().end());
+}
+
 void CallPlanner::require_sense(const CallArguments& a) const {
   if (a.root < 0 || a.root >= transport_.size()) {
     throw std::invalid_argument(std::string(to_string(a.operation)) + ": no rank " + std::to_string(a.root) +
@@ -74,11 +83,10 @@ void CallPlanner::require_sense(const CallArguments& a) const {
 }
 
 Choice CallPlanner::choice(const CallArguments& a, std::size_t mean_bytes, bool waits) const {
-  const bool one_host = transport_.ranks_on_host() == transport_.size();
-  Choice choice = choose(a.operation, a.algorithm, transport_.size(), mean_bytes, is_ordered(a), one_host);
+  Choice choice = choose(a.operation, a.algorithm, group_, mean_bytes, is_ordered(a));
   // Within the MPI library nobody can tell who is stuck.
   if (has_stock_ && waits && options_.stuck_after.count() == 0 && a.algorithm == "auto" && stock_serves(a) &&
-      prefers_stock(a.operation, mean_bytes)) {
+      prefers_stock(a.operation, group_, mean_bytes)) {
     return {};
   }
   choice.background = choice.background && has_background_;
@@ -106,7 +114,7 @@ PlannedCall CallPlanner::plan(const CallArguments& a, bool waits) const {
     plan.signature.segments = plan.choice.segments;
     plan.segments = plan.choice.segments > 0
                         ? plan.choice.segments
-                        : select_segments(*plan.choice.algorithm, transport_.size(), mean_bytes, options_);
+                        : select_segments(*plan.choice.algorithm, group_, mean_bytes, options_);
   }
   if (plan.choice.background && a.reducer != nullptr) plan.reducer = a.reducer->name();
   return plan;
@@ -128,15 +136,17 @@ RankSchedule CallPlanner::part(const PlannedCall& plan, std::vector<std::int64_t
   const Algorithm& chosen = *plan.choice.algorithm;
   const bool is_blind = plan.is_automatic() && arrival_ns.empty();
   const Algorithm& algorithm = is_blind ? without_arrivals(chosen) : chosen;
-  RankSchedule mine = make_rank_schedule(algorithm,
-                                         {.operation = algorithm.operation,
-                                          .ranks = transport_.size(),
-                                          .root = plan.signature.root,
-                                          .segments = plan.segments,
-                                          .ordered = plan.signature.ordered != 0,
-                                          .arrival_ns = std::move(arrival_ns),
-                                          .round_ns = round_ns(plan)},
-                                         transport_.rank());
+  RankSchedule mine =
+      make_rank_schedule(algorithm,
+                         {.operation = algorithm.operation,
+                          .ranks = transport_.size(),
+                          .root = plan.signature.root,
+                          .segments = plan.segments,
+                          .ordered = plan.signature.ordered != 0,
+                          .arrival_ns = std::move(arrival_ns),
+                          .round_ns = round_ns(plan),
+                          .host = algorithm.composition != nullptr ? host_of_rank_ : std::vector<int>{}},
+                         transport_.rank());
   // Always, not only if it has begun early: the order of combining, hence rounding, shall not depend on who came when.
   const bool early = plan.choice.background && is_reduction(algorithm.operation) && !mine.shape.ordered;
   return early ? combine_own_last(mine) : mine;

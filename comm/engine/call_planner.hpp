@@ -25,7 +25,7 @@ struct CallSignature {
   std::int32_t background = 0;
   std::int32_t automatic = 0;  ///< "auto" chose
   std::int32_t segments = 0;   ///< that were asked for, or 0
-  std::array<char, 24> algorithm{};
+  std::array<char, 32> algorithm{};
 
   [[nodiscard]] std::string text() const;
   friend bool operator==(const CallSignature&, const CallSignature&) = default;
@@ -51,8 +51,7 @@ struct PlannedCall {
 class CallPlanner {
  public:
   /// @param transport, options  must outlive this object
-  CallPlanner(const Transport& transport, const Options& options)
-      : transport_(transport), options_(options) {}
+  CallPlanner(const Transport& transport, const Options& options);
 
   /// From now on "auto" may leave calls to the MPI library.
   void offer_stock() { has_stock_ = true; }
@@ -84,6 +83,8 @@ class CallPlanner {
 
   const Transport& transport_;
   const Options& options_;
+  std::vector<int> host_of_rank_;  // empty: each rank has its own
+  GroupSize group_;
   bool has_stock_ = false;
   bool has_background_ = false;
 };

@@ -15,8 +15,8 @@ class CreditWindow {
  public:
   using Duration = std::chrono::nanoseconds;
   static constexpr int kLeast = 2;
-  /// 12 chunks of 16 KiB: what 1 Gb/s carries in 1.6 ms, several wake-ups; and less than a small switch port holds.
-  static constexpr int kFirst = 12;
+  /// 4 chunks of 63 KiB: what 1 Gb/s carries in 2 ms, several wake-ups; and less than a small switch port holds.
+  static constexpr int kFirst = 4;
   static constexpr int kMost = 128;
 
   /// @param fixed  so many for ever; 0: adapts.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "comm/engine/wait.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <thread>
 
@@ -11,12 +9,16 @@ namespace papfft::comm {
 namespace {
 using namespace std::chrono_literals;
 constexpr std::chrono::nanoseconds kFirstNap = 10us;
-constexpr std::chrono::nanoseconds kSpinAlone = 200us;  // about the latency of a 1 Gb/s network with TCP
+/// Less than a message takes on a fast link: to let another rank run and come back would take longer.
+constexpr std::chrono::nanoseconds kSpin = 50us;
+/// As long as several segments take on a slow link: whoever waits longer waits for a rank that is late. A nap while messages flow
+/// costs more than the core it gives away, even on 48 hosts that share two cores (docs/measurements.md).
+constexpr std::chrono::nanoseconds kPatience = 3ms;
 }  // namespace
 
 Waiter::Waiter(WaitPolicy policy, std::chrono::microseconds longest_nap, bool crowded)
     : policy_(policy),
-      spin_for_(policy == WaitPolicy::automatic && !crowded ? kSpinAlone : 0ns),
+      spin_for_(crowded ? 0ns : kSpin),
       longest_nap_(longest_nap),
       next_nap_(std::min(kFirstNap, longest_nap_)),
       since_(Clock::now()) {}
@@ -33,22 +35,19 @@ void Waiter::pause() {
     case WaitPolicy::yield:
       std::this_thread::yield();
       return;
+    case WaitPolicy::automatic: {
+      const std::chrono::nanoseconds idle = idle_for();
+      if (idle < spin_for_) return;
+      if (idle < kPatience) return std::this_thread::yield();
+      break;
+    }
     case WaitPolicy::nap:
-    case WaitPolicy::automatic:
       break;
   }
-  if (spin_for_ > 0ns && idle_for() < spin_for_) return;
   std::this_thread::sleep_for(next_nap_);
   next_nap_ = std::min(2 * next_nap_, longest_nap_);
 }
 
 std::chrono::nanoseconds Waiter::idle_for() const { return Clock::now() - since_; }
-
-int available_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
 
 }  // namespace papfft::comm

@@ -10,7 +10,7 @@ namespace papfft::comm {
 /// takes the time that another needs to send.
 class Waiter {
  public:
-  /// @param crowded  more ranks than cores on this host: `automatic` then naps at once.
+  /// @param crowded  more ranks than cores on this host: `automatic` then never spins.
   Waiter(WaitPolicy policy, std::chrono::microseconds longest_nap, bool crowded);
 
   /// Something happened: the next pause is a short one again.
@@ -28,8 +28,5 @@ class Waiter {
   std::chrono::nanoseconds next_nap_;
   Clock::time_point since_;
 };
-
-/// Cores that this process may run on.
-[[nodiscard]] int available_cores();
 
 }  // namespace papfft::comm

@@ -221,10 +221,23 @@ MpiTransport::MpiTransport(MPI_Comm comm) {
   int level = MPI_THREAD_SINGLE;
   PAPFFT_MPI(MPI_Query_thread, &level);
   threads_allowed_ = level == MPI_THREAD_MULTIPLE;
+  find_hosts();
+}
+
+/// Who shares this rank's host, which cores they have together, and the same host's number on all ranks: its lowest rank.
+void MpiTransport::find_hosts() {
   MPI_Comm host = MPI_COMM_NULL;
   PAPFFT_MPI(MPI_Comm_split_type, comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
   PAPFFT_MPI(MPI_Comm_size, host, &ranks_on_host_);
+  Cores cores = own_cores();  // the batch system may have bound each rank to some
+  PAPFFT_MPI(MPI_Allreduce, MPI_IN_PLACE, cores.data(), static_cast<int>(cores.size()), MPI_UINT64_T, MPI_BOR,
+             host);
+  cores_on_host_ = count(cores);
+  int lowest = rank_;
+  PAPFFT_MPI(MPI_Bcast, &lowest, 1, MPI_INT, 0, host);
   PAPFFT_MPI(MPI_Comm_free, &host);
+  host_of_rank_.resize(static_cast<std::size_t>(size_));
+  PAPFFT_MPI(MPI_Allgather, &lowest, 1, MPI_INT, host_of_rank_.data(), 1, MPI_INT, comm_);
 }
 
 MpiTransport::~MpiTransport() {
@@ -239,6 +252,8 @@ MpiTransport::MpiTransport(MpiTransport&& other) noexcept
       size_(other.size_),
       max_tag_(other.max_tag_),
       ranks_on_host_(other.ranks_on_host_),
+      cores_on_host_(other.cores_on_host_),
+      host_of_rank_(std::move(other.host_of_rank_)),
       threads_allowed_(other.threads_allowed_) {}
 
 std::unique_ptr<Channel> MpiTransport::open() {

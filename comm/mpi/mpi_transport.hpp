@@ -29,17 +29,23 @@ class MpiTransport final : public Transport {
   [[nodiscard]] int size() const override { return size_; }
   [[nodiscard]] int max_tag() const override { return max_tag_; }
   [[nodiscard]] int ranks_on_host() const override { return ranks_on_host_; }
+  [[nodiscard]] int cores_on_host() const override { return cores_on_host_; }
+  [[nodiscard]] std::span<const int> host_of_rank() const override { return host_of_rank_; }
   [[nodiscard]] bool threads_allowed() const override { return threads_allowed_; }
   [[nodiscard]] std::unique_ptr<Channel> open() override;
   /// The private duplicate; for collectives of the MPI library itself.
   [[nodiscard]] MPI_Comm native() const { return comm_; }
 
  private:
+  void find_hosts();
+
   MPI_Comm comm_ = MPI_COMM_NULL;
   Rank rank_ = 0;
   int size_ = 0;
   int max_tag_ = 0;
   int ranks_on_host_ = 1;
+  int cores_on_host_ = 1;
+  std::vector<int> host_of_rank_;
   bool threads_allowed_ = false;
 };
 

@@ -34,6 +34,8 @@ Progress::Progress(const Shape& shape, const Program& program, const SlotSizes& 
     : nodes_(static_cast<std::size_t>(program.size())), credits_(shape.credits), unfinished_(program.size()) {
   lanes_[0].window = std::max(1, rules.window.sends);
   lanes_[1].window = std::max(1, rules.window.receives);
+  lanes_[2].window = std::max(1, rules.window.inside_sends);
+  lanes_[3].window = std::max(1, rules.window.inside_receives);
   connect_dependents(program);
   bool takes = false;
   for (int i = 0; i < program.size(); ++i) {
@@ -48,6 +50,7 @@ Progress::Progress(const Shape& shape, const Program& program, const SlotSizes& 
     if (local) n.traits |= kLocal;
     if (counted) n.traits |= op.kind == OpKind::send ? kSend : kReceive;
     if (aside) n.traits |= kAside;
+    if (op.inside) n.traits |= kInside;
     if (needs) n.traits |= kNeedsArrival;
     if (op.credit == Credit::take) n.traits |= kTake;
     if (op.credit == Credit::give) n.traits |= kGive;
@@ -56,7 +59,7 @@ Progress::Progress(const Shape& shape, const Program& program, const SlotSizes& 
     if (counted) lane_of(i).ops.push_back(i);
     if (n.unmet == 0 && op.credit != Credit::take) make_ready(i);
   }
-  sends_to_start_ = static_cast<int>(lanes_[0].ops.size());
+  sends_to_start_ = static_cast<int>(lanes_[0].ops.size() + lanes_[2].ops.size());
   if (takes) number_peers(program);
   for (Lane& lane : lanes_) advance(lane);
 }

@@ -16,6 +16,9 @@ namespace papfft::comm {
 struct Window {
   int sends = 1;
   int receives = 1;
+  /// Those inside a host (Op::inside) are counted apart.
+  int inside_sends = 1;
+  int inside_receives = 1;
   friend bool operator==(const Window&, const Window&) = default;
 };
 
@@ -117,7 +120,8 @@ class Progress {
     kAside = 8,
     kNeedsArrival = 16,
     kTake = 32,
-    kGive = 64
+    kGive = 64,
+    kInside = 128
   };
   struct Node {     // of one op
     int unmet = 0;  // conditions that do not hold yet, but for the credit
@@ -137,7 +141,7 @@ class Progress {
   [[nodiscard]] const Node& node(int op) const { return nodes_[static_cast<std::size_t>(op)]; }
   [[nodiscard]] Node& node(int op) { return nodes_[static_cast<std::size_t>(op)]; }
   [[nodiscard]] bool has(int op, Trait trait) const { return (node(op).traits & trait) != 0; }
-  Lane& lane_of(int op) { return lanes_[has(op, kSend) ? 0 : 1]; }
+  Lane& lane_of(int op) { return lanes_[(has(op, kInside) ? 2U : 0U) + (has(op, kSend) ? 0U : 1U)]; }
 
   void tell(ProgressEvent event, int value = 0) {
     if (observer_ != nullptr) observer_->happened(rank_, event, value);
@@ -152,7 +156,7 @@ class Progress {
 
   std::vector<Node> nodes_;
   std::vector<int> dependents_;
-  std::array<Lane, 2> lanes_;          // sends, receives
+  std::array<Lane, 4> lanes_;          // sends, receives; the same inside a host
   std::vector<std::uint32_t> ready_;   // heap: what may start and takes no credit, by its turn
   std::vector<std::uint64_t> asking_;  // heap: takes that have all but a credit, by (order of the peer, op)
   std::vector<int> take_peer_;         // per op, if there are takes: its peer, numbered from 0

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "comm/schedule/core/schedule.hpp"
+#include "comm/transport/cores.hpp"
 #include "papfft/errors.hpp"
 
 namespace papfft::comm {
@@ -55,8 +56,14 @@ class Transport {
   [[nodiscard]] virtual int size() const = 0;
   /// Tags are 0 .. max_tag().
   [[nodiscard]] virtual int max_tag() const = 0;
-  /// How many ranks of the group share this rank's cores.
+  /// How many ranks of the group are on this rank's host.
   [[nodiscard]] virtual int ranks_on_host() const = 0;
+  /// How many cores these may use together, whichever of them each is bound to.
+  [[nodiscard]] virtual int cores_on_host() const { return count(own_cores()); }
+  /// The host of each rank, by any number, the same on all ranks; empty: each has a host of its own.
+  [[nodiscard]] virtual std::span<const int> host_of_rank() const { return {}; }
+  /// A rank that waits here takes a core from another that could use it.
+  [[nodiscard]] bool is_crowded() const { return ranks_on_host() > cores_on_host(); }
   /// Several threads may use channels of this transport at once.
   [[nodiscard]] virtual bool threads_allowed() const = 0;
   [[nodiscard]] virtual std::unique_ptr<Channel> open() = 0;

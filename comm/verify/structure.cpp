@@ -152,7 +152,8 @@ class StructureCheck {
       if (met.blocks.count() != op.blocks.count()) {
         return fail(r, i, "meets a message of " + std::to_string(met.blocks.count()) + " blocks");
       }
-      return !shape_.single_port || met.round == op.round ||
+      if (met.inside != op.inside) return fail(r, i, "inside a host at one end only");
+      return !shape_.single_port || op.inside || met.round == op.round ||
              fail(r, i, sends ? "received in another round" : "sent in another round");
     });
   }
@@ -165,7 +166,7 @@ class StructureCheck {
       int receive_round = -1;
       for (int i = 0; i < program.size(); ++i) {
         const Op& op = program[i];
-        if (is_local(op.kind)) continue;
+        if (is_local(op.kind) || op.inside) continue;
         int& last = op.kind == OpKind::send ? send_round : receive_round;
         if (op.round <= last) return fail(r, i, "a second message through this port in its round");
         last = op.round;

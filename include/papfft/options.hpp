@@ -16,7 +16,7 @@ enum class WaitPolicy : std::uint8_t {
   spin,      ///< polls without pause: lowest latency, for ranks that own their cores
   yield,     ///< polls, letting others run in between
   nap,       ///< sleeps between polls, 10 us at first, then up to longest_nap
-  automatic  ///< spins for 200 us, then naps; naps at once where ranks outnumber cores
+  automatic  ///< spins for 50 us, unless ranks outnumber cores; then yields, and naps after 3 ms
 };
 
 /// In the order of the enumerators.
@@ -60,8 +60,9 @@ struct Options {
   /// First segment of a linear-synchronised gather.
   std::size_t head_bytes = 32768;
 
-  /// Chunk of a receiver-driven gather. It is below MPI's eager limit (64 KiB over TCP), so that a chunk needs no handshake.
-  std::size_t chunk_bytes = 16384;
+  /// Chunk of a receiver-driven gather: just below MPI's eager limit (64 KiB over TCP), so that a chunk needs no handshake, and
+  /// long enough that a link of 10 Gb/s is as busy as by one long message.
+  std::size_t chunk_bytes = 64512;
   /// Chunks that the root keeps under way; 0: as many as the network carries best, found out during the gather.
   int credits = 0;
 

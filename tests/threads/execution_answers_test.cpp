@@ -14,16 +14,19 @@ namespace {
 /// Counts sends; no message ever ends.
 class CountingTransport final : public Transport {
  public:
+  explicit CountingTransport(int ranks_on_host = 1) : ranks_on_host_(ranks_on_host) {}
   [[nodiscard]] Rank rank() const override { return 0; }
   [[nodiscard]] int size() const override { return 8; }
   [[nodiscard]] int max_tag() const override { return 32767; }
-  [[nodiscard]] int ranks_on_host() const override { return 1; }
+  [[nodiscard]] int ranks_on_host() const override { return ranks_on_host_; }
   [[nodiscard]] bool threads_allowed() const override { return true; }
   [[nodiscard]] std::unique_ptr<Channel> open() override { return std::make_unique<Counting>(*this); }
   int plain = 0;
   int answered = 0;
 
  private:
+  int ranks_on_host_;
+
   class Counting final : public Channel {
    public:
     explicit Counting(CountingTransport& count) : count_(count) {}
@@ -45,8 +48,9 @@ class CountingTransport final : public Transport {
 };
 
 /// The root's or rank 0's sends of an arrived execution that hears nothing.
-CountingTransport sends_of(Operation operation, std::string_view algorithm, std::size_t bytes, int segments) {
-  CountingTransport transport;
+CountingTransport sends_of(Operation operation, std::string_view algorithm, std::size_t bytes, int segments,
+                           int ranks_on_host = 1) {
+  CountingTransport transport(ranks_on_host);
   RankSchedule part = make_rank_schedule(find_algorithm(operation, algorithm),
                                          {.operation = operation, .ranks = 8, .segments = segments}, 0);
   std::vector<std::byte> data(bytes);
@@ -73,6 +77,12 @@ TEST(AnsweredSends, AreThoseOfAllreduces) {
   const CountingTransport rank = sends_of(Operation::allreduce, "ring", 65536, 1);
   EXPECT_GT(rank.answered, 0);
   EXPECT_EQ(rank.plain, 0);
+}
+
+TEST(AnsweredSends, AreNotWorthItInsideAHost) {
+  const CountingTransport root = sends_of(Operation::bcast, "chain", 131072, 16, 8);
+  EXPECT_EQ(root.answered, 0);
+  EXPECT_EQ(root.plain, 2);
 }
 
 TEST(AnsweredSends, AreNotWorthItForShortMessages) {

@@ -116,7 +116,7 @@ TEST(SelectWindow, OfPlansInRoundsHidesTheLatencyOfEthernet) {
       for (const auto& [operation, name] :
            {std::pair{Operation::bcast, "circulant"}, std::pair{Operation::reduce, "circulant"},
             std::pair{Operation::reduce, "papbi"}, std::pair{Operation::reduce, "clv"}}) {
-        EXPECT_EQ(window_of(operation, name, ranks, bytes, Options{}), (Window{2, 8}))
+        EXPECT_EQ(window_of(operation, name, ranks, bytes, Options{}), (Window{2, 8, 4, 4}))
             << to_string(operation) << ' ' << name << ", " << ranks << " ranks, " << bytes << " bytes";
       }
     }
@@ -138,13 +138,13 @@ TEST(SelectWindow, IsOneMessageEachWayWhereSharingCostsMore) {
   constexpr Link kGigabit{8000, 8};
   constexpr Link k100Gigabit{2000, 0.08};
   for (const std::size_t bytes : {std::size_t{16384}, std::size_t{1} << 19}) {
-    EXPECT_EQ(chosen(kGigabit, Operation::bcast, "circulant", bytes), (Window{1, 1}));
-    EXPECT_EQ(chosen(kGigabit, Operation::reduce, "circulant", bytes), (Window{1, 1}));
-    EXPECT_EQ(chosen(kGigabit, Operation::reduce, "papbi", bytes), (Window{1, 1}));
-    EXPECT_EQ(chosen(k100Gigabit, Operation::reduce, "papbi", bytes), (Window{2, 8})) << "gamma > beta";
+    EXPECT_EQ(chosen(kGigabit, Operation::bcast, "circulant", bytes), (Window{1, 1, 4, 4}));
+    EXPECT_EQ(chosen(kGigabit, Operation::reduce, "circulant", bytes), (Window{1, 1, 4, 4}));
+    EXPECT_EQ(chosen(kGigabit, Operation::reduce, "papbi", bytes), (Window{1, 1, 4, 4}));
+    EXPECT_EQ(chosen(k100Gigabit, Operation::reduce, "papbi", bytes), (Window{2, 8, 4, 4})) << "gamma > beta";
   }
-  EXPECT_EQ(chosen(k100Gigabit, Operation::bcast, "circulant", 1 << 19), (Window{1, 1}));
-  EXPECT_EQ(chosen(k100Gigabit, Operation::bcast, "circulant", 1024), (Window{2, 8})) << "all latency";
+  EXPECT_EQ(chosen(k100Gigabit, Operation::bcast, "circulant", 1 << 19), (Window{1, 1, 4, 4}));
+  EXPECT_EQ(chosen(k100Gigabit, Operation::bcast, "circulant", 1024), (Window{2, 8, 4, 4})) << "all latency";
 }
 
 TEST(SelectWindow, IsByWhatLatencyAndSharingCost) {
@@ -152,26 +152,26 @@ TEST(SelectWindow, IsByWhatLatencyAndSharingCost) {
   const Shape shape{.operation = Operation::bcast, .ranks = 256, .segments = 100, .single_port = true};
   const double shared_ns = 3 * 8 * (8 * 1e6 / 100);  // q = 8 segments on the longest path, 107 in a row
   options.link.latency_ns = shared_ns / 107 - 1;
-  EXPECT_EQ(select_window(shape, 1'000'000, options), (Window{1, 1}));
+  EXPECT_EQ(select_window(shape, 1'000'000, options), (Window{1, 1, 4, 4}));
   options.link.latency_ns = shared_ns / 107 + 1;
-  EXPECT_EQ(select_window(shape, 1'000'000, options), (Window{2, 8}));
+  EXPECT_EQ(select_window(shape, 1'000'000, options), (Window{2, 8, 4, 4}));
   options.link.latency_ns = 0;
-  EXPECT_EQ(window_of(Operation::allgather, "circulant", 48, 1 << 20, options), (Window{8, 8}))
+  EXPECT_EQ(window_of(Operation::allgather, "circulant", 48, 1 << 20, options), (Window{8, 8, 4, 4}))
       << "it may have two messages in a round";
 }
 
 // A root that sends all its blocks at once hands over the first half, which has the longest way, no sooner than the last.
 TEST(SelectWindow, OfABinomialScatterIsByWhatTheBlocksTake) {
-  EXPECT_EQ(window_of(Operation::scatter, "bnom", 1024, 1024, Options{}), (Window{1, 1}));
-  EXPECT_EQ(window_of(Operation::scatter, "bnom", 1024, 1, Options{}), (Window{2, 8}));
+  EXPECT_EQ(window_of(Operation::scatter, "bnom", 1024, 1024, Options{}), (Window{1, 1, 4, 4}));
+  EXPECT_EQ(window_of(Operation::scatter, "bnom", 1024, 1, Options{}), (Window{2, 8, 4, 4}));
 }
 
 TEST(SelectWindow, IsNoWiderThanAsked) {
   Options options;
   options.sends_in_flight = 1;
   options.receives_in_flight = 3;
-  EXPECT_EQ(window_of(Operation::bcast, "circulant", 8, 1 << 20, options), (Window{1, 3}));
-  EXPECT_EQ(window_of(Operation::allgather, "ring", 8, 1 << 20, options), (Window{1, 3}));
+  EXPECT_EQ(window_of(Operation::bcast, "circulant", 8, 1 << 20, options), (Window{1, 3, 4, 4}));
+  EXPECT_EQ(window_of(Operation::allgather, "ring", 8, 1 << 20, options), (Window{1, 3, 4, 4}));
 }
 
 TEST(SelectAlgorithm, NeverPicksOneThatCannotServeTheCall) {
@@ -193,7 +193,7 @@ TEST(SelectAlgorithm, NeverPicksOneThatCannotServeTheCall) {
 
 std::string_view name_of(Operation operation, int ranks, std::size_t bytes, bool ordered = false,
                          bool one_host = false) {
-  return select_algorithm(operation, ranks, bytes, ordered, one_host).name;
+  return select_algorithm(operation, one_host ? GroupSize(ranks, 1) : GroupSize(ranks), bytes, ordered).name;
 }
 
 TEST(SelectAlgorithm, ServesScatterAndGatherByBlockAndHosts) {
@@ -216,6 +216,54 @@ TEST(SelectAlgorithm, ServesReductionsBySizeAndOrder) {
     EXPECT_EQ(name_of(Operation::reduce, ranks, 1 << 20), "papbi");
     EXPECT_EQ(name_of(Operation::reduce, ranks, 1 << 20, true), "rab");
   }
+}
+
+TEST(SelectAlgorithm, KnowsHostsOfSeveralRanks) {
+  const GroupSize levels(32, 8);
+  for (const OperationTraits& row : kOperations) {
+    const Algorithm& chosen = select_algorithm(row.operation, levels, 1 << 23, false);
+    EXPECT_EQ(chosen.composition != nullptr, row.operation != Operation::gather) << row.name;
+    EXPECT_EQ(select_algorithm(row.operation, GroupSize(32), 1 << 23, false).composition, nullptr)
+        << row.name;
+    EXPECT_EQ(select_algorithm(row.operation, GroupSize(32, 1), 1 << 23, false).composition, nullptr)
+        << row.name;
+    if (row.reduces) {
+      EXPECT_EQ(select_algorithm(row.operation, levels, 1 << 23, true).composition, nullptr)
+          << "ordered " << row.name;
+    }
+    EXPECT_TRUE(prefers_stock(row.operation, levels, 1024)) << row.name;
+    EXPECT_FALSE(prefers_stock(row.operation, levels, 1 << 23)) << row.name;
+  }
+}
+
+TEST(SelectSegments, CountHostsWhereLeadersPassThemOn) {
+  const Algorithm& flat = find_algorithm(Operation::bcast, "circulant");
+  const Algorithm& composed = find_algorithm(Operation::bcast, "circulant@hosts");
+  constexpr std::size_t kBytes = 8 << 20;
+  EXPECT_EQ(select_segments(composed, GroupSize(256, 8), kBytes, Options{}),
+            select_segments(flat, GroupSize(8), kBytes, Options{}));
+  // What a leader passes on are the blocks of all its ranks.
+  const Algorithm& gather = find_algorithm(Operation::gather, "credit@hosts");
+  EXPECT_EQ(select_segments(gather, GroupSize(32, 8), 1 << 20, Options{}),
+            select_segments(*gather.flat, GroupSize(8), 4 << 20, Options{}));
+}
+
+TEST(SelectSegments, AreLongInsideAHost) {
+  const Algorithm& tree = find_algorithm(Operation::bcast, "bnom");
+  EXPECT_EQ(select_segments(tree, GroupSize(4, 1), 1 << 19, Options{}), 1);
+  EXPECT_EQ(select_segments(tree, GroupSize(4, 1), 1 << 24, Options{}), 32);
+  EXPECT_GT(select_segments(tree, GroupSize(4), 1 << 24, Options{}), 200);
+}
+
+TEST(Choose, TakesACompositionBehindTheName) {
+  const Choice plain = choose(Operation::bcast, "circulant@hosts/16", 8, 1 << 20, false);
+  EXPECT_EQ(plain.algorithm->name, "circulant@hosts");
+  EXPECT_EQ(plain.segments, 16);
+  EXPECT_FALSE(plain.background);
+  const Choice background = choose(Operation::gather, "bsbn@hosts", 8, 1 << 20, false);
+  EXPECT_EQ(background.algorithm->name, "sbn@hosts");
+  EXPECT_TRUE(background.background);
+  EXPECT_THROW((void)choose(Operation::bcast, "circulant@moon", 8, 1 << 20, false), std::invalid_argument);
 }
 
 TEST(Choose, TakesANumberOfSegmentsBehindTheName) {
@@ -247,13 +295,13 @@ TEST(Choose, RunsInTheBackgroundWhatGainsByIt) {
 
 TEST(SelectAlgorithm, LeavesShortMessagesToTheMpiLibrary) {
   for (const OperationTraits& row : kOperations) {
-    EXPECT_FALSE(prefers_stock(row.operation, 1 << 22)) << row.name;
+    EXPECT_FALSE(prefers_stock(row.operation, 8, 1 << 22)) << row.name;
   }
   // As far as it was measured; a new operation is ours until then.
   for (const Operation operation :
        {Operation::scatter, Operation::gather, Operation::bcast, Operation::reduce, Operation::allgather,
         Operation::allgatherv, Operation::allreduce, Operation::reduce_scatter}) {
-    EXPECT_TRUE(prefers_stock(operation, 1024)) << to_string(operation);
+    EXPECT_TRUE(prefers_stock(operation, 8, 1024)) << to_string(operation);
   }
 }
 

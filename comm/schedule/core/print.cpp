@@ -25,6 +25,7 @@ std::string to_json(const Op& op, std::span<const int> after) {
   text += ",\"blocks\":" + range_text(op.blocks, '[', ']') + ",\"round\":" + std::to_string(op.round);
   if (combines(op.kind)) text += std::string(",\"incoming_first\":") + (op.incoming_first ? "true" : "false");
   if (op.announces) text += ",\"announces\":true";
+  if (op.inside) text += ",\"inside\":true";
   if (op.credit != Credit::none) {
     text += std::string(",\"credit\":\"") + (op.credit == Credit::take ? "take" : "give") + "\"";
   }
@@ -43,6 +44,7 @@ std::string describe(const Op& op) {
   text += op.blocks.count() == 0 ? " empty" : " " + range_text(op.blocks, '[', ')');
   if (op.incoming_first) text += " incoming first";
   if (op.announces) text += " announces";
+  if (op.inside) text += " inside its host";
   if (op.credit != Credit::none) text += op.credit == Credit::take ? " takes a credit" : " gives it back";
   return text;
 }

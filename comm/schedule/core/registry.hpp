@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "comm/schedule/core/composition.hpp"
 #include "comm/schedule/core/schedule.hpp"
 #include "comm/schedule/core/transfer_rounds.hpp"
 
@@ -25,6 +26,8 @@ struct Request {
   std::int64_t round_ns = 0;
   /// How much of it is combining, for which the sender need not stay; 0: combining costs nothing beside the messages.
   std::int64_t combine_ns = 0;
+  /// The host of each rank, by any number. Size `ranks`, or empty: each rank has its own. Only compositions look at it.
+  std::vector<int> host = {};
 };
 
 /// How the caller's bytes are cut into the `segments` of a Request.
@@ -56,6 +59,14 @@ struct Algorithm {
   TransferPlanner transfers = nullptr;
   /// How many rounds of one segment each follow each other; where known, the number of segments is chosen by it.
   std::int64_t (*round_count)(int ranks, int segments) = nullptr;
+  /// Both or neither: `flat` on several ranks per host. Then none of the three above is given.
+  const Algorithm* flat = nullptr;
+  const Composition* composition = nullptr;
+
+  /// Among how many of `ranks` ranks on so many hosts the segments are passed on.
+  [[nodiscard]] int passing(int ranks, int hosts) const {
+    return composition != nullptr && composition->among_leaders ? hosts : ranks;
+  }
 };
 
 /// All algorithms, by operation, then in the order of registry.def; behind these what register_algorithms() has added.
@@ -66,6 +77,7 @@ struct Algorithm {
 /// @param more  live for ever
 void register_algorithms(std::span<const Algorithm* const> more);
 
+/// By its name, or by "NAME@COMPOSITION". May be called by several threads.
 /// @throws std::invalid_argument  naming those known for the operation, if `name` is not among them.
 [[nodiscard]] const Algorithm& find_algorithm(Operation operation, std::string_view name);
 

@@ -51,6 +51,8 @@ struct Op {
   /// A send that tells its peer that this rank has arrived. So the send needs the arrival although it may read nothing of the
   /// caller's. Whoever gives credits to the ranks that come first needs this message from each of them.
   bool announces = false;
+  /// The peer shares this rank's host: the message crosses no link, and has a window of its own.
+  bool inside = false;
   Rank peer = -1;          ///< -1 for local ops
   BlockRange blocks = {};  ///< slots of this rank
   int from = -1;           ///< local ops: the first source slot
@@ -93,7 +95,8 @@ struct Shape {
   std::vector<Rank> holder = {};
   /// Private slots blocks() .. blocks()+scratch.size()-1: scratch[i] is the slot whose size scratch slot i has.
   std::vector<int> scratch = {};
-  /// The schedule keeps to one send and one receive per rank and round, and sender and receiver agree on the round.
+  /// The schedule keeps to one send and one receive per rank and round, but for those inside a host, and sender and receiver
+  /// agree on the round.
   bool single_port = false;
   /// See Credit: how many each rank has; 0 if nothing is marked. Any number from 1 must do, so the executor may adapt it.
   int credits = 0;

@@ -53,10 +53,14 @@ struct Mailbox {
 }  // namespace
 
 struct ThreadGroup::State {
-  State(int size_in, std::uint32_t seed_in)
-      : size(size_in), seed(seed_in), mailboxes(static_cast<std::size_t>(size_in)) {}
+  State(int size_in, std::uint32_t seed_in, std::vector<int> hosts)
+      : size(size_in),
+        seed(seed_in),
+        host_of_rank(hosts.empty() ? std::vector<int>(static_cast<std::size_t>(size_in)) : std::move(hosts)),
+        mailboxes(static_cast<std::size_t>(size_in)) {}
   int size;
   std::uint32_t seed;
+  std::vector<int> host_of_rank;
   std::vector<Mailbox> mailboxes;
   std::atomic<bool> failed{false};
 
@@ -159,7 +163,11 @@ class ThreadTransport final : public Transport {
   [[nodiscard]] Rank rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return group_.size; }
   [[nodiscard]] int max_tag() const override { return 32767; }
-  [[nodiscard]] int ranks_on_host() const override { return group_.size; }
+  [[nodiscard]] int ranks_on_host() const override {
+    return static_cast<int>(
+        std::ranges::count(group_.host_of_rank, group_.host_of_rank[static_cast<std::size_t>(rank_)]));
+  }
+  [[nodiscard]] std::span<const int> host_of_rank() const override { return group_.host_of_rank; }
   [[nodiscard]] bool threads_allowed() const override { return true; }
   [[nodiscard]] std::unique_ptr<Channel> open() override {
     const std::uint32_t count = ++opened_;
@@ -176,7 +184,8 @@ class ThreadTransport final : public Transport {
 
 }  // namespace
 
-ThreadGroup::ThreadGroup(int size, std::uint32_t seed) : state_(std::make_unique<State>(size, seed)) {}
+ThreadGroup::ThreadGroup(int size, std::uint32_t seed, std::vector<int> host_of_rank)
+    : state_(std::make_unique<State>(size, seed, std::move(host_of_rank))) {}
 ThreadGroup::~ThreadGroup() = default;
 
 void ThreadGroup::run(const std::function<void(Transport&)>& body) {

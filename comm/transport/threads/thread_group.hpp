@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "comm/transport/transport.hpp"
 
@@ -16,7 +17,8 @@ namespace papfft::comm {
 class ThreadGroup {
  public:
   /// @param seed  not 0: ended messages are reported late and out of order, by pseudo-random choice.
-  explicit ThreadGroup(int size, std::uint32_t seed = 0);
+  /// @param host_of_rank  as Transport's; empty: all on one host
+  explicit ThreadGroup(int size, std::uint32_t seed = 0, std::vector<int> host_of_rank = {});
   ~ThreadGroup();
   ThreadGroup(const ThreadGroup&) = delete;
   ThreadGroup& operator=(const ThreadGroup&) = delete;

@@ -28,11 +28,12 @@ TEST(CreditWindow, GrowsByOneAfterADrainUpToTheMost) {
 
 TEST(CreditWindow, HalvesOncePerStallHoweverManyAnswersWereHeldUp) {
   CreditWindow window;
+  while (window.size() < 8) window.drained();
   land(window, 50, milliseconds(2));
-  land(window, 1 + CreditWindow::kFirst, milliseconds(200));  // all that were under way
-  EXPECT_EQ(window.size(), CreditWindow::kFirst / 2);
+  land(window, 1 + 8, milliseconds(200));  // all that were under way
+  EXPECT_EQ(window.size(), 4);
   land(window, 1, milliseconds(200));
-  EXPECT_EQ(window.size(), CreditWindow::kFirst / 4);
+  EXPECT_EQ(window.size(), 2);
 }
 
 TEST(CreditWindow, ReturnsOnlySeldomToWhereItStalled) {

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+#include "comm/schedule/core/hosts.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "comm/schedule/core/composition.hpp"
+#include "comm/schedule/core/print.hpp"
+#include "comm/schedule/core/registry.hpp"
+#include "comm/verify/verify.hpp"
+
+namespace papfft::comm {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::size_t idx(int i) { return static_cast<std::size_t>(i); }
+
+/// Ranks by host, round robin, shuffled; hosts of one size and of several.
+std::vector<std::vector<int>> layouts() {
+  std::vector<std::vector<int>> all = {
+      {0},
+      {0, 0},
+      {0, 1},
+      {0, 0, 0, 0, 0},
+      {0, 0, 1, 1},
+      {0, 1, 0, 1},
+      {7, 3, 3, 7, 7},
+      {0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4},  // five hosts of 1, 2, 3, 4, 2 ranks
+      {0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4}};
+  std::mt19937 rng(5);
+  for (const int hosts : {2, 3, 8}) {
+    std::vector<int> layout(idx(hosts * 4 - 1));
+    for (std::size_t r = 0; r < layout.size(); ++r) layout[r] = static_cast<int>(r) / 4;
+    all.push_back(layout);
+    std::ranges::shuffle(layout, rng);
+    all.push_back(layout);
+  }
+  return all;
+}
+
+std::vector<const Algorithm*> composed_algorithms() {
+  std::vector<const Algorithm*> all;
+  for (const Algorithm* flat : algorithms()) {
+    for (const Composition* composition : compositions()) {
+      if (!composition->serves(*flat)) continue;
+      all.push_back(
+          &find_algorithm(flat->operation, std::string(flat->name) + "@" + std::string(composition->name)));
+    }
+  }
+  return all;
+}
+
+class EveryComposition : public testing::TestWithParam<const Algorithm*> {
+ protected:
+  template <typename Visit>
+  void for_each_request(Visit visit) {
+    std::mt19937 rng(11);
+    for (const std::vector<int>& layout : layouts()) {
+      const int p = static_cast<int>(layout.size());
+      for (const int segments : {1, 3}) {
+        for (const Rank root : {0, p / 2, p - 1}) {
+          if (root > 0 && !is_rooted(GetParam()->operation)) continue;
+          Request request{.operation = GetParam()->operation,
+                          .ranks = p,
+                          .root = root,
+                          .segments = segments,
+                          .round_ns = 100,
+                          .host = layout};
+          visit(request);
+          for (int r = 0; r < p; ++r) request.arrival_ns.push_back(static_cast<std::int64_t>(rng() % 1000));
+          visit(request);
+        }
+      }
+    }
+  }
+};
+
+std::string text(const Request& request) {
+  std::string hosts;
+  for (const int h : request.host) hosts += std::to_string(h) + " ";
+  return "hosts " + hosts + "root " + std::to_string(request.root) + " segments " +
+         std::to_string(request.segments) + (request.arrival_ns.empty() ? "" : " with arrivals");
+}
+
+TEST_P(EveryComposition, IsCorrectOnAnyHosts) {
+  for_each_request([&](const Request& request) {
+    const Schedule schedule = make_schedule(*GetParam(), request);
+    ASSERT_EQ(find_violation(schedule), std::nullopt) << GetParam()->name << " " << text(request);
+  });
+}
+
+TEST_P(EveryComposition, SaysOfAMessageThatItStaysInsideAHostOnlyIfItDoes) {
+  for_each_request([&](const Request& request) {
+    const Schedule schedule = make_schedule(*GetParam(), request);
+    for (Rank r = 0; r < request.ranks; ++r) {
+      for (const Op& op : schedule.programs[idx(r)].ops()) {
+        if (!op.inside) continue;
+        ASSERT_EQ(request.host[idx(r)], request.host[idx(op.peer)]) << text(request);
+      }
+    }
+  });
+}
+
+TEST_P(EveryComposition, OnHostsOfOneRankIsTheFlatAlgorithm) {
+  const Algorithm& algorithm = *GetParam();
+  for (const int p : {1, 2, 5, 8}) {
+    Request request{.operation = algorithm.operation, .ranks = p, .segments = 2, .round_ns = 100};
+    const Schedule flat = make_schedule(*algorithm.flat, request);
+    const Schedule same = make_schedule(algorithm, request);
+    for (int r = 0; r < p; ++r) request.host.push_back(100 - r);
+    const Schedule composed = make_schedule(algorithm, request);
+    ASSERT_EQ(same.programs, flat.programs);
+    ASSERT_EQ(composed.programs, flat.programs);
+  }
+}
+
+TEST_P(EveryComposition, RefusesAnOrder) {
+  EXPECT_THROW(
+      (void)make_schedule(*GetParam(), {.operation = GetParam()->operation, .ranks = 4, .ordered = true}),
+      std::invalid_argument);
+  EXPECT_THROW(
+      (void)make_schedule(*GetParam(), {.operation = GetParam()->operation, .ranks = 4, .host = {0, 0, 1}}),
+      std::invalid_argument);
+}
+
+const std::vector<const Algorithm*> kComposed = composed_algorithms();
+INSTANTIATE_TEST_SUITE_P(Hosts, EveryComposition, testing::ValuesIn(kComposed), [](const auto& test) {
+  std::string name = std::string(to_string(test.param->operation)) + "_" + std::string(test.param->name);
+  std::ranges::replace_if(
+      name, [](char c) { return c == '-' || c == '@'; }, '_');
+  return name;
+});
+
+/// Slots that cross each host's link, out of it and into it.
+struct Crossing {
+  std::map<int, int> out;
+  std::map<int, int> in;
+};
+
+Crossing crossing(const Schedule& schedule, const std::vector<int>& host) {
+  Crossing found;
+  for (Rank r = 0; r < schedule.shape.ranks; ++r) {
+    for (const Op& op : schedule.programs[idx(r)].ops()) {
+      if (is_local(op.kind) || host[idx(r)] == host[idx(op.peer)]) continue;
+      (op.kind == OpKind::send ? found.out : found.in)[host[idx(r)]] += op.blocks.count();
+    }
+  }
+  return found;
+}
+
+TEST(Leaders, CrossEachLinkNoMoreOftenThanTheFlatAlgorithmAmongHosts) {
+  const std::vector<int> host = {0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4};
+  constexpr int kSegments = 6;
+  const auto made = [&](Operation operation, const char* name) {
+    return make_schedule(find_algorithm(operation, name),
+                         {.operation = operation, .ranks = 12, .segments = kSegments, .host = host});
+  };
+  for (const auto& [h, slots] : crossing(made(Operation::bcast, "chain@hosts"), host).in)
+    EXPECT_EQ(slots, kSegments) << h;
+  for (const auto& [h, slots] : crossing(made(Operation::reduce, "chain@hosts"), host).out)
+    EXPECT_EQ(slots, kSegments) << h;
+  const Crossing allgather = crossing(made(Operation::allgather, "ring@hosts"), host);
+  for (const auto& [h, slots] : allgather.in) {
+    EXPECT_EQ(slots, kSegments * (12 - std::ranges::count(host, h))) << h;  // what its ranks do not have
+  }
+  const Crossing scatter = crossing(made(Operation::scatter, "lin@hosts"), host);
+  EXPECT_EQ(scatter.out.at(0), kSegments * 11);
+  const Crossing ring = crossing(made(Operation::allgather, "ring@byhost"), host);
+  for (const auto& [h, slots] : ring.out) EXPECT_EQ(slots, kSegments * 11) << h;
+}
+
+TEST(Leaders, AHostComesToABroadcastWithItsFirstRankAndToAReductionWithItsLast) {
+  const Request request{.operation = Operation::bcast,
+                        .ranks = 6,
+                        .root = 0,
+                        .arrival_ns = {0, 5, 40, 10, 20, 30},
+                        .host = {0, 0, 1, 1, 1, 1}};
+  // Rank 3 is the first of its host and hands on.
+  EXPECT_THAT(to_text(make_schedule(find_algorithm(Operation::bcast, "bnom@hosts"), request)),
+              HasSubstr("rank 3\n  0  round 0  recv <-0 [0,1)\n"));
+  Request reduce = request;
+  reduce.operation = Operation::reduce;
+  // Rank 2 comes last: the others are combined in the order in which they come.
+  EXPECT_THAT(to_text(make_schedule(find_algorithm(Operation::reduce, "bnom@hosts"), reduce)),
+              HasSubstr("rank 2\n"
+                        "  0  round 0  recv_combine <-5 [0,1) inside its host\n"
+                        "  1  round 0  send ->0 [0,1)  after {0}\n"
+                        "rank 3\n"
+                        "  0  round 0  send ->4 [0,1) inside its host\n"));
+}
+
+TEST(Leaders, SegmentsFlowThroughBothLevels) {
+  // Four hosts of two: the leader of the second host hands a segment to its member before it has the next one.
+  const Request request{.operation = Operation::bcast, .ranks = 4, .segments = 2, .host = {0, 0, 1, 1}};
+  EXPECT_THAT(to_text(make_schedule(find_algorithm(Operation::bcast, "chain@hosts"), request)),
+              HasSubstr("rank 2\n"
+                        "  0  round 0  recv <-0 [0,1)\n"
+                        "  1  round 0  send ->3 [0,1) inside its host  after {0}\n"
+                        "  2  round 1  recv <-0 [1,2)\n"
+                        "  3  round 1  send ->3 [1,2) inside its host  after {2}\n"));
+}
+
+TEST(Hosts, AreNumberedByTheirFirstRank) {
+  const std::vector<int> names = {9, 4, 9, 4, 4};
+  const Hosts hosts(5, names);
+  EXPECT_EQ(hosts.count(), 2);
+  EXPECT_EQ(hosts.of(3), 1);
+  EXPECT_THAT(hosts.members(1), ElementsAre(1, 3, 4));
+  EXPECT_FALSE(hosts.are_single());
+  EXPECT_TRUE(Hosts(3, {}).are_single());
+}
+
+TEST(Compositions, AreNamedBehindTheAlgorithm) {
+  const Algorithm& composed = find_algorithm(Operation::bcast, "circulant@hosts");
+  EXPECT_EQ(composed.name, "circulant@hosts");
+  EXPECT_EQ(&composed, &find_algorithm(Operation::bcast, "circulant@hosts")) << "made once";
+  EXPECT_EQ(composed.passing(12, 3), 3);
+  EXPECT_EQ(find_algorithm(Operation::allgather, "ring@byhost").passing(12, 3), 12);
+  const auto refused = [](Operation operation, const char* name) -> std::string {
+    try {
+      (void)find_algorithm(operation, name);
+    } catch (const std::invalid_argument& e) {
+      return e.what();
+    }
+    return "taken";
+  };
+  EXPECT_EQ(refused(Operation::bcast, "circulant@moon"),
+            "no bcast algorithm 'circulant@moon'; circulant can be had as it is or with @hosts");
+  EXPECT_THAT(refused(Operation::bcast, "magic@hosts"), HasSubstr("no bcast algorithm 'magic'; known: "));
+  EXPECT_EQ(refused(Operation::gather, "ls@hosts"),
+            "no gather algorithm 'ls@hosts'; ls can be had only as it is");
+}
+
+}  // namespace
+}  // namespace papfft::comm
