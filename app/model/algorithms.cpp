@@ -64,7 +64,9 @@ int print_text() {
       "reduce).\n'bytes' go through the busiest port. 'auto' chooses by size, 'mpi' is the MPI library's "
       "own, and b before "
       "a name\n(bsls, bsbn, ...) means in the background: what does not need the caller runs before it "
-      "comes.\n");
+      "comes.\n\nWith several ranks per host, put behind a name:\n");
+  for (const comm::Composition* c : comm::compositions()) fmt::print("  @{:<8} {}\n", c->name, c->summary);
+  fmt::print("as in circulant@hosts, bpapbi@hosts, ring@byhost/4.\n");
   return kOk;
 }
 
