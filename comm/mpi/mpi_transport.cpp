@@ -236,8 +236,10 @@ void MpiTransport::find_hosts() {
   int lowest = rank_;
   PAPFFT_MPI(MPI_Bcast, &lowest, 1, MPI_INT, 0, host);
   PAPFFT_MPI(MPI_Comm_free, &host);
-  host_of_rank_.resize(static_cast<std::size_t>(size_));
-  PAPFFT_MPI(MPI_Allgather, &lowest, 1, MPI_INT, host_of_rank_.data(), 1, MPI_INT, comm_);
+  // Not by MPI_Allgather: a communicator may be told to do that by an algorithm for two ranks only.
+  host_of_rank_.assign(static_cast<std::size_t>(size_), -1);
+  host_of_rank_[static_cast<std::size_t>(rank_)] = lowest;
+  PAPFFT_MPI(MPI_Allreduce, MPI_IN_PLACE, host_of_rank_.data(), size_, MPI_INT, MPI_MAX, comm_);
 }
 
 MpiTransport::~MpiTransport() {

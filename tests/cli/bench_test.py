@@ -67,7 +67,7 @@ class BenchTest(ProgramTest):
         self.assertIn("The call of median run time: ", self.path("report.html").read_text())
 
     def test_segments_may_be_asked_for(self):
-        result = self.collective("--op", "bcast", "--algorithms", "circulant/5,bchain/3,circulant", "--bytes", "40000")
+        result = self.collective("--op", "bcast", "--algorithms", "circulant/5,bchain/3,circulant", "--bytes", "2M")
         self.assertEqual([(row["algorithm"], row["segments"]) for row in result["rows"][:3]],
                          [("mpi", 0), ("circulant/5", 5), ("bchain/3", 3)])
         self.assertGreater(result["rows"][3]["segments"], 1)
