@@ -19,7 +19,7 @@ namespace {
 
 [[noreturn]] void fail(const std::string& what) { throw std::invalid_argument(what); }
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 template <typename Integer>
 bool parse_whole(std::string_view text, Integer& value) {
@@ -98,7 +98,7 @@ struct PatternTable {
       {"late", Argument::number_and_delay, "late:RANK:D", "rank RANK by D",
        [](const P& p, I, Rank r, int n, Rank) {
          if (p.number_ >= n) {
-           fail("arrival pattern " + quoted(p.spec_) + ": there are only " + std::to_string(n) + " ranks");
+           fail("arrival pattern " + in_quotes(p.spec_) + ": there are only " + std::to_string(n) + " ranks");
          }
          return r == p.number_ ? p.delay_ns_ : 0;
        }},
@@ -116,7 +116,7 @@ struct PatternTable {
        [](const P& p, I i, Rank r, int n, Rank) {
          const ArrivalTrace& trace = *p.trace_;
          if (n > trace.ranks) {
-           fail("arrival pattern " + quoted(p.spec_) + " was recorded on " + std::to_string(trace.ranks) +
+           fail("arrival pattern " + in_quotes(p.spec_) + " was recorded on " + std::to_string(trace.ranks) +
                 " ranks; there are " + std::to_string(n));
          }
          return trace.delay_ns[static_cast<std::size_t>((i % trace.iterations) * trace.ranks + r)];
@@ -145,7 +145,7 @@ std::int64_t parse_duration_ns(std::string_view text) {
   const auto* found = std::ranges::find(kUnits, unit_name, [](const auto& u) { return u.first; });
   const double factor = found != kUnits.end() ? found->second : (unit_name.empty() && value == 0 ? 1 : 0);
   if (error != std::errc{} || factor == 0 || !(value >= 0) || value * factor > kLongestNs) {
-    fail("duration " + quoted(text) +
+    fail("duration " + in_quotes(text) +
          ": expected a number with ns, us, ms or s, such as 1.5ms, at most 10 days");
   }
   return std::llround(value * factor);
@@ -160,10 +160,10 @@ ArrivalPattern ArrivalPattern::parse(std::string_view spec, std::uint64_t seed, 
   if (row == PatternTable::rows.end()) {
     std::string known;
     for (const PatternTable::Row& r : PatternTable::rows) known += std::string(r.usage) + ", ";
-    fail("no arrival pattern " + quoted(name) + "; known are " + known + "with D such as 250us, 1.5ms or 2s");
+    fail("no arrival pattern " + in_quotes(name) + "; known are " + known + "with D such as 250us, 1.5ms or 2s");
   }
   if (has_argument == (row->argument == PatternTable::Argument::none)) {
-    fail("arrival pattern " + quoted(spec) + ": expected " + std::string(row->usage));
+    fail("arrival pattern " + in_quotes(spec) + ": expected " + std::string(row->usage));
   }
   ArrivalPattern pattern;
   pattern.spec_ = spec;
@@ -171,13 +171,13 @@ ArrivalPattern ArrivalPattern::parse(std::string_view spec, std::uint64_t seed, 
   pattern.delay_ = row->delay;
   if (row->argument == PatternTable::Argument::file) {
     std::ifstream file{std::string(argument)};
-    if (!file) throw TraceError("arrival pattern " + quoted(spec) + ": cannot read " + quoted(argument));
+    if (!file) throw TraceError("arrival pattern " + in_quotes(spec) + ": cannot read " + in_quotes(argument));
     try {
       pattern.trace_ = std::make_shared<const ArrivalTrace>(read_trace(file));
     } catch (const TraceError& e) {
-      throw TraceError("arrival pattern " + quoted(spec) + ": " + e.what());
+      throw TraceError("arrival pattern " + in_quotes(spec) + ": " + e.what());
     } catch (const std::ios_base::failure&) {  // as of a folder
-      throw TraceError("arrival pattern " + quoted(spec) + ": cannot read " + quoted(argument));
+      throw TraceError("arrival pattern " + in_quotes(spec) + ": cannot read " + in_quotes(argument));
     }
     return pattern;
   }
@@ -185,7 +185,7 @@ ArrivalPattern ArrivalPattern::parse(std::string_view spec, std::uint64_t seed, 
     const std::size_t second = argument.find(':');
     if (second == std::string_view::npos || !parse_whole(argument.substr(0, second), pattern.number_) ||
         pattern.number_ < 0) {
-      fail("arrival pattern " + quoted(spec) + ": expected " + std::string(row->usage));
+      fail("arrival pattern " + in_quotes(spec) + ": expected " + std::string(row->usage));
     }
     argument = argument.substr(second + 1);
   }

@@ -57,6 +57,25 @@ void CallEngine::run(const PlannedCall& plan, std::span<const std::byte> send, s
   finish(running, plan);
 }
 
+void CallEngine::run(SteadyCall& call, const CallArguments& arguments) {
+  const std::uint32_t instance = take_instance(CallKind::plain);
+  // What fails in the middle is not restarted.
+  std::unique_ptr<Execution> running = std::move(call.execution);
+  if (running != nullptr) {
+    running->restart(instance, arguments.send.data(), arguments.recv.data(), arguments.reducer);
+  } else {
+    running.reset(new Execution(execution(call.plan, {.instance = instance,
+                                                      .send = arguments.send,
+                                                      .recv = arguments.recv,
+                                                      .reducer = arguments.reducer})));  // it cannot be moved
+    running->keep_for_restart();
+  }
+  running->observe(observer_);
+  running->arrive();
+  finish(*running, call.plan);
+  call.execution = std::move(running);
+}
+
 void CallEngine::run_own(Operation operation, std::span<const std::byte> send, std::span<std::byte> recv,
                          std::size_t bytes, const char* algorithm, Rank root) {
   run(planner_.plan({.operation = operation, .bytes = bytes, .root = root, .algorithm = algorithm}), send,

@@ -13,6 +13,7 @@
 #include "comm/engine/credit_window.hpp"
 #include "comm/engine/execution.hpp"
 #include "comm/engine/pending_calls.hpp"
+#include "comm/engine/steady_calls.hpp"
 #include "comm/engine/steady_clock.hpp"
 #include "comm/engine/wait.hpp"
 #include "comm/engine/watchdog.hpp"
@@ -58,7 +59,14 @@ class CallEngine {
   [[nodiscard]] CallPlanner& planner() { return planner_; }
   [[nodiscard]] PendingCalls& pending() { return pending_; }
   [[nodiscard]] const CallStatistics& last() const { return last_; }
-  void use_link(const LinkModel& link) { options_.link = link; }
+  void use_link(const LinkModel& link) {
+    options_.link = link;
+    steady_.clear();
+  }
+  void offer_stock() {
+    planner_.offer_stock();
+    steady_.clear();
+  }
   void observe(Observer* observer) { observer_ = observer; }
   [[nodiscard]] Observer* observer() const { return observer_; }
 
@@ -72,6 +80,10 @@ class CallEngine {
   /// The same on the heap, observed by the setup's observer.
   [[nodiscard]] std::unique_ptr<Execution> new_execution(const PlannedCall& plan, CallSetup setup);
 
+  /// The same call as before, or one that is planned now. Valid until the next one is asked for. @throws as CallPlanner::plan
+  [[nodiscard]] SteadyCall& steady(const CallArguments& arguments) { return steady_.find(planner_, arguments); }
+  /// A call of ours from its beginning to its end, arrivals unknown. @throws as finish()
+  void run(SteadyCall& call, const CallArguments& arguments);
   /// A planned call of ours from its beginning to its end, arrivals unknown. @throws as finish()
   void run(const PlannedCall& plan, std::span<const std::byte> send, std::span<std::byte> recv,
            const Reducer* reducer);
@@ -135,6 +147,7 @@ class CallEngine {
   Transport& transport_;
   Options options_;
   CallPlanner planner_;
+  SteadyCalls steady_;
   Watchdog watchdog_;
   CreditWindow credits_;
   PendingCalls pending_;

@@ -24,19 +24,20 @@ void Collectives::observe(Observer* observer) { engine_->observe(observer); }
 
 void Collectives::call(const CallArguments& arguments) {
   const CallerTimes times{.arrival_ns = engine_->observed_now_ns()};
-  const PlannedCall plan = engine_->planner().plan(arguments);
+  SteadyCall& steady = engine_->steady(arguments);
+  const PlannedCall& plan = steady.plan;
   if (options().check_arguments) engine_->require_agreement(plan.signature);
   if (plan.is_stock()) {
     stock_call(arguments);
     engine_->note_call(plan);
   } else {
     engine_->note_call(plan);
-    engine_->run(plan, arguments.send, arguments.recv, arguments.reducer);
+    engine_->run(steady, arguments);
   }
   engine_->tell_observer(plan, times);
 }
 
-void Collectives::offer_stock_calls() { engine_->planner().offer_stock(); }
+void Collectives::offer_stock_calls() { engine_->offer_stock(); }
 
 void Collectives::stock_call(const CallArguments& /*arguments*/) {
   throw std::invalid_argument("algorithm 'mpi': these ranks have no MPI library");

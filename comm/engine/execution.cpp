@@ -87,16 +87,35 @@ struct Execution::Impl {
         answers_sends(are_sends_answered(part.shape.operation, transport)),
         credits(credits_in != nullptr ? *credits_in : own_credits),
         answers(part.program),
+        max_tag(transport.max_tag()),
+        numbers(idx(part.program.size())),
         tags(idx(part.program.size())) {
     channel->keep(data);
     std::vector<std::array<int, 2>> messages(idx(part.shape.ranks));  // per peer: sends, receives so far
     for (int i = 0; i < part.program.size(); ++i) {
       const Op& op = part.program[i];
       if (progress.is_local(i)) continue;
-      if (brings_data(i)) ++receives_left;
-      tags[idx(i)] =
-          call_tag(transport.max_tag(), instance, messages[idx(op.peer)][is_receive(op.kind) ? 1 : 0]++);
+      numbers[idx(i)] = messages[idx(op.peer)][is_receive(op.kind) ? 1 : 0]++;
     }
+    begin(instance);
+  }
+
+  void begin(std::uint32_t instance) {
+    for (int i = 0; i < part.program.size(); ++i) {
+      if (progress.is_local(i)) continue;
+      if (brings_data(i)) ++receives_left;
+      tags[idx(i)] = call_tag(max_tag, instance, numbers[idx(i)]);
+    }
+  }
+
+  void restart(std::uint32_t instance, const std::byte* send, std::byte* recv, const Reducer* reducer) {
+    progress = *unbegun;
+    data->restart(send, recv, reducer);
+    has_drained = delivered = false;
+    receives_left = 0;
+    sent = 0;
+    first_early_ns.reset();
+    begin(instance);
   }
 
   [[nodiscard]] bool brings_data(int i) const {
@@ -186,6 +205,7 @@ struct Execution::Impl {
   RankSchedule part;
   SlotSizes sizes;
   Progress progress;
+  std::optional<Progress> unbegun = {};  // of an execution that will be restarted
   /// Lives for as long as messages use what it has staged, even if this execution is abandoned half-way.
   std::shared_ptr<SlotData> data;
   std::unique_ptr<Channel> channel;
@@ -194,6 +214,8 @@ struct Execution::Impl {
   CreditWindow& credits;
   AnswerTimes answers;
   bool has_drained = false;  // all credits have come back since the last take
+  int max_tag;
+  std::vector<int> numbers;  // per op: of its message among those with its peer
   std::vector<int> tags;     // per op
   std::vector<int> tickets;  // ticket -> op
   std::vector<int> ended_tickets;
@@ -227,7 +249,14 @@ void Execution::arrive(std::vector<const std::byte*> input, std::vector<std::byt
   arrive();
 }
 
+void Execution::keep_for_restart() { impl_->unbegun = impl_->progress; }
+
+void Execution::restart(std::uint32_t instance, const std::byte* send, std::byte* recv, const Reducer* reducer) {
+  impl_->restart(instance, send, recv, reducer);
+}
+
 void Execution::observe(Observer* observer) {
+  impl_->observer = nullptr;
   if (observer == nullptr || !observer->wants_messages()) return;
   impl_->observer = observer;
   impl_->begun.resize(idx(impl_->part.program.size()));

@@ -45,6 +45,11 @@ class Execution {
   /// Starts and ends what can be; never blocks. @return true if anything happened. @throws TransportError.
   bool step();
 
+  /// Before the first step: it will be restarted.
+  void keep_for_restart();
+  /// After it is done: the same call again, on buffers of the same sizes. Nothing is allocated that an earlier run has allocated.
+  void restart(std::uint32_t instance, const std::byte* send, std::byte* recv, const Reducer* reducer);
+
   /// Before the first step: `observer` is told of every message, if it wants that. Must outlive the execution.
   void observe(Observer* observer);
   /// Before the first step: `observer` is told of every op. Must outlive the execution.

@@ -51,7 +51,7 @@ Layout make_layout(const Shape& shape, Rank rank, std::span<const std::size_t> w
                    std::span<std::byte> recv) {
   const auto slots = static_cast<std::size_t>(shape.slots());
   Layout layout{std::vector<std::size_t>(slots), std::vector<const std::byte*>(slots),
-                std::vector<std::byte*>(slots)};
+                std::vector<std::byte*>(slots), send.data(), recv.data()};
   const int parts = shape.per_rank() ? shape.ranks : 1;
   if (whole_offsets.size() != static_cast<std::size_t>(parts) + 1) {
     throw std::invalid_argument("make_layout: one offset per block and the end are needed");
@@ -88,6 +88,17 @@ Layout make_layout(const Shape& shape, Rank rank, std::span<const std::size_t> w
         layout.bytes[static_cast<std::size_t>(shape.scratch[i])];
   }
   return layout;
+}
+
+void Layout::move_to(const std::byte* new_send, std::byte* new_recv) {
+  if (new_send != send) {
+    for (const std::byte*& at : input) at = at == nullptr ? nullptr : new_send + (at - send);
+  }
+  if (new_recv != recv) {
+    for (std::byte*& at : output) at = at == nullptr ? nullptr : new_recv + (at - recv);
+  }
+  send = new_send;
+  recv = new_recv;
 }
 
 }  // namespace papfft::comm

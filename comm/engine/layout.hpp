@@ -13,6 +13,11 @@ struct Layout {
   std::vector<std::size_t> bytes;       ///< size of each slot; the same on all ranks
   std::vector<const std::byte*> input;  ///< the caller's data, or nullptr; never written to
   std::vector<std::byte*> output;       ///< where the result is wanted, or nullptr
+  const std::byte* send = nullptr;      ///< the buffers that these point into, if there is one each
+  std::byte* recv = nullptr;
+
+  /// The same places in other buffers of the same sizes.
+  void move_to(const std::byte* new_send, std::byte* new_recv);
 };
 
 /// How an even vector of `bytes` is cut into `segments`: segment s is [cuts[s], cuts[s+1]), in whole elements.

@@ -43,7 +43,16 @@ void SlotData::note_uses(int i) {
 }
 
 SlotData::Bytes SlotData::allocate(std::size_t bytes) {
-  return std::make_shared_for_overwrite<std::byte[]>(std::max<std::size_t>(bytes, 1));
+  const auto fits = [&](const Spare& s) { return s.bytes == bytes && s.buffer.use_count() == 1; };
+  if (const auto found = std::ranges::find_if(spare_, fits); found != spare_.end()) return found->buffer;
+  Bytes made = std::make_shared_for_overwrite<std::byte[]>(std::max<std::size_t>(bytes, 1));
+  if (spare_.size() < kMostSpare) {
+    spare_.push_back({bytes, made});
+  } else if (const auto unused = std::ranges::find_if(spare_, [](const Spare& s) { return s.buffer.use_count() == 1; });
+             unused != spare_.end()) {
+    *unused = {bytes, made};
+  }
+  return made;
 }
 
 std::span<const std::byte> SlotData::to_send(int i) {
@@ -193,6 +202,14 @@ void SlotData::deliver() {
       std::memmove(layout_.output[s], slots_[s].at, layout_.bytes[s]);
     }
   }
+}
+
+void SlotData::restart(const std::byte* send, std::byte* recv, const Reducer* reducer) {
+  layout_.move_to(send, recv);
+  reducer_ = reducer;
+  staged_ = 0;
+  for (Message& message : messages_) message = {.bytes = message.bytes};
+  for (std::size_t s = 0; s < slots_.size(); ++s) slots_[s] = {layout_.input[s], nullptr};
 }
 
 }  // namespace papfft::comm

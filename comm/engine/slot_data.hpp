@@ -33,6 +33,8 @@ class SlotData {
   void bind(std::vector<const std::byte*> input, std::vector<std::byte*> output, const Progress& progress);
   /// All ops have ended: values that are not where the caller wants them go there.
   void deliver();
+  /// After deliver(): as new, on other buffers of the same sizes.
+  void restart(const std::byte* send, std::byte* recv, const Reducer* reducer);
 
   [[nodiscard]] std::size_t bytes_of(int op) const { return messages_[static_cast<std::size_t>(op)].bytes; }
   /// Received so far into memory of the layer.
@@ -56,7 +58,7 @@ class SlotData {
     int readers = 0;  // ops that send or copy the slot, or combine it into another
   };
 
-  static Bytes allocate(std::size_t bytes);
+  Bytes allocate(std::size_t bytes);
   void note_uses(int op);
   template <typename Where>
   [[nodiscard]] bool is_contiguous(BlockRange range, Where where) const;
@@ -72,6 +74,13 @@ class SlotData {
   std::vector<Slot> slots_;
   std::vector<Uses> uses_;  // per slot
   std::uint64_t staged_ = 0;
+  /// What was staged and is no longer, for what is staged next.
+  struct Spare {
+    std::size_t bytes = 0;
+    Bytes buffer = {};
+  };
+  static constexpr std::size_t kMostSpare = 16;
+  std::vector<Spare> spare_ = {};
 };
 
 }  // namespace papfft::comm

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "comm/engine/steady_calls.hpp"
+
+#include <algorithm>
+
+namespace papfft::comm {
+
+bool SteadyCalls::is_same(const Entry& entry, const CallArguments& b) {
+  const CallArguments& a = entry.arguments;
+  return a.operation == b.operation && a.bytes == b.bytes && a.element_bytes == b.element_bytes && a.root == b.root &&
+         entry.algorithm == b.algorithm && std::ranges::equal(entry.block_bytes, b.block_bytes) &&
+         a.send.size() == b.send.size() && a.recv.size() == b.recv.size() &&
+         (a.send.data() == nullptr) == (b.send.data() == nullptr) &&
+         (a.recv.data() == nullptr) == (b.recv.data() == nullptr) &&
+         (a.reducer == nullptr) == (b.reducer == nullptr) &&
+         (b.reducer == nullptr ||
+          (entry.is_ordered == !b.reducer->commutative() && entry.is_stock == b.reducer->is_stock()));
+}
+
+SteadyCall& SteadyCalls::find(const CallPlanner& planner, const CallArguments& arguments) {
+  const auto found = std::ranges::find_if(entries_, [&](const auto& entry) { return is_same(*entry, arguments); });
+  if (found != entries_.end()) {
+    (*found)->used = ++clock_;
+    return (*found)->call;
+  }
+  auto entry = std::make_unique<Entry>();
+  entry->call.plan = planner.plan(arguments);
+  entry->arguments = arguments;
+  entry->arguments.algorithm = {};
+  entry->arguments.block_bytes = {};
+  entry->algorithm = arguments.algorithm;
+  entry->block_bytes.assign(arguments.block_bytes.begin(), arguments.block_bytes.end());
+  if (arguments.reducer != nullptr) {
+    entry->is_ordered = !arguments.reducer->commutative();
+    entry->is_stock = arguments.reducer->is_stock();
+  }
+  entry->used = ++clock_;
+  if (entries_.size() == kMost) {
+    *std::ranges::min_element(entries_, {}, [](const auto& e) { return e->used; }) = std::move(entry);
+    return (*std::ranges::max_element(entries_, {}, [](const auto& e) { return e->used; }))->call;
+  }
+  entries_.push_back(std::move(entry));
+  return entries_.back()->call;
+}
+
+}  // namespace papfft::comm
