@@ -35,9 +35,7 @@ function(papfft_add_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE papfft_options GTest::gmock GTest::gtest_main Threads::Threads ${ARG_LINK})
-  if(NOT PAPFFT_GCC_BUG_105651)  # through a precompiled header its false warnings would count as ours
-    target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
-  endif()
+  target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
 endfunction()

@@ -160,7 +160,8 @@ ArrivalPattern ArrivalPattern::parse(std::string_view spec, std::uint64_t seed, 
   if (row == PatternTable::rows.end()) {
     std::string known;
     for (const PatternTable::Row& r : PatternTable::rows) known += std::string(r.usage) + ", ";
-    fail("no arrival pattern " + in_quotes(name) + "; known are " + known + "with D such as 250us, 1.5ms or 2s");
+    fail("no arrival pattern " + in_quotes(name) + "; known are " + known +
+         "with D such as 250us, 1.5ms or 2s");
   }
   if (has_argument == (row->argument == PatternTable::Argument::none)) {
     fail("arrival pattern " + in_quotes(spec) + ": expected " + std::string(row->usage));
@@ -171,7 +172,8 @@ ArrivalPattern ArrivalPattern::parse(std::string_view spec, std::uint64_t seed, 
   pattern.delay_ = row->delay;
   if (row->argument == PatternTable::Argument::file) {
     std::ifstream file{std::string(argument)};
-    if (!file) throw TraceError("arrival pattern " + in_quotes(spec) + ": cannot read " + in_quotes(argument));
+    if (!file)
+      throw TraceError("arrival pattern " + in_quotes(spec) + ": cannot read " + in_quotes(argument));
     try {
       pattern.trace_ = std::make_shared<const ArrivalTrace>(read_trace(file));
     } catch (const TraceError& e) {

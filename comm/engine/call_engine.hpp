@@ -81,7 +81,9 @@ class CallEngine {
   [[nodiscard]] std::unique_ptr<Execution> new_execution(const PlannedCall& plan, CallSetup setup);
 
   /// The same call as before, or one that is planned now. Valid until the next one is asked for. @throws as CallPlanner::plan
-  [[nodiscard]] SteadyCall& steady(const CallArguments& arguments) { return steady_.find(planner_, arguments); }
+  [[nodiscard]] SteadyCall& steady(const CallArguments& arguments) {
+    return steady_.find(planner_, arguments);
+  }
   /// A call of ours from its beginning to its end, arrivals unknown. @throws as finish()
   void run(SteadyCall& call, const CallArguments& arguments);
   /// A planned call of ours from its beginning to its end, arrivals unknown. @throws as finish()

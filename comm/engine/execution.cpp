@@ -251,7 +251,8 @@ void Execution::arrive(std::vector<const std::byte*> input, std::vector<std::byt
 
 void Execution::keep_for_restart() { impl_->unbegun = impl_->progress; }
 
-void Execution::restart(std::uint32_t instance, const std::byte* send, std::byte* recv, const Reducer* reducer) {
+void Execution::restart(std::uint32_t instance, const std::byte* send, std::byte* recv,
+                        const Reducer* reducer) {
   impl_->restart(instance, send, recv, reducer);
 }
 

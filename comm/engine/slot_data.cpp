@@ -48,7 +48,8 @@ SlotData::Bytes SlotData::allocate(std::size_t bytes) {
   Bytes made = std::make_shared_for_overwrite<std::byte[]>(std::max<std::size_t>(bytes, 1));
   if (spare_.size() < kMostSpare) {
     spare_.push_back({bytes, made});
-  } else if (const auto unused = std::ranges::find_if(spare_, [](const Spare& s) { return s.buffer.use_count() == 1; });
+  } else if (const auto unused =
+                 std::ranges::find_if(spare_, [](const Spare& s) { return s.buffer.use_count() == 1; });
              unused != spare_.end()) {
     *unused = {bytes, made};
   }

@@ -7,10 +7,10 @@ namespace papfft::comm {
 
 bool SteadyCalls::is_same(const Entry& entry, const CallArguments& b) {
   const CallArguments& a = entry.arguments;
-  return a.operation == b.operation && a.bytes == b.bytes && a.element_bytes == b.element_bytes && a.root == b.root &&
-         entry.algorithm == b.algorithm && std::ranges::equal(entry.block_bytes, b.block_bytes) &&
-         a.send.size() == b.send.size() && a.recv.size() == b.recv.size() &&
-         (a.send.data() == nullptr) == (b.send.data() == nullptr) &&
+  return a.operation == b.operation && a.bytes == b.bytes && a.element_bytes == b.element_bytes &&
+         a.root == b.root && entry.algorithm == b.algorithm &&
+         std::ranges::equal(entry.block_bytes, b.block_bytes) && a.send.size() == b.send.size() &&
+         a.recv.size() == b.recv.size() && (a.send.data() == nullptr) == (b.send.data() == nullptr) &&
          (a.recv.data() == nullptr) == (b.recv.data() == nullptr) &&
          (a.reducer == nullptr) == (b.reducer == nullptr) &&
          (b.reducer == nullptr ||
@@ -18,7 +18,8 @@ bool SteadyCalls::is_same(const Entry& entry, const CallArguments& b) {
 }
 
 SteadyCall& SteadyCalls::find(const CallPlanner& planner, const CallArguments& arguments) {
-  const auto found = std::ranges::find_if(entries_, [&](const auto& entry) { return is_same(*entry, arguments); });
+  const auto found =
+      std::ranges::find_if(entries_, [&](const auto& entry) { return is_same(*entry, arguments); });
   if (found != entries_.end()) {
     (*found)->used = ++clock_;
     return (*found)->call;

@@ -154,7 +154,8 @@ class MpiChannel final : public Channel {
     const ByteType as(data.size());
     const int ticket = free_ticket(message);
     MPI_Request& request = requests_[static_cast<std::size_t>(ticket)];
-    check_mpi(call(data.data(), as.count(), as.type(), message.peer, tag, comm_, &request), what(ticket));
+    const int code = call(data.data(), as.count(), as.type(), message.peer, tag, comm_, &request);
+    if (code != MPI_SUCCESS) check_mpi(code, what(ticket));  // the text would cost every message its time
     return ticket;
   }
 
@@ -199,8 +200,8 @@ class MpiChannel final : public Channel {
 
 }  // namespace
 
-void check_mpi(int code, const std::string& what) {
-  if (code != MPI_SUCCESS) throw TransportError(what + ": " + mpi_text(code));
+void check_mpi(int code, std::string_view what) {
+  if (code != MPI_SUCCESS) throw TransportError(std::string(what) + ": " + mpi_text(code));
 }
 
 MpiTransport::MpiTransport(MPI_Comm comm) {

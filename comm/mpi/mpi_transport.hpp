@@ -2,12 +2,14 @@
 #pragma once
 #include <mpi.h>
 
+#include <string_view>
+
 #include "comm/transport/transport.hpp"
 
 namespace papfft::comm {
 
 /// @throws TransportError "<what>: <MPI's text>" unless `code` is MPI_SUCCESS.
-void check_mpi(int code, const std::string& what);
+void check_mpi(int code, std::string_view what);
 
 /// The same, of a call of MPI. @throws TransportError  "MPI_Comm_dup: <MPI's text>"
 #define PAPFFT_MPI(function, ...) ::papfft::comm::check_mpi(function(__VA_ARGS__), #function)
