@@ -27,6 +27,9 @@ constexpr std::size_t kOwnAllreduceBytes = 1048576;
 // and from here on the one that keeps to one neighbour each way than the one with fewer rounds.
 constexpr std::size_t kRingBytesPerRank = 65536;
 constexpr std::size_t kLevelsVectorBytes = 262144;
+// Where leaders pass segments on, the ranks of a host share its cores, and a message costs them more than a network's model says.
+constexpr std::size_t kLevelsSegmentBytes = 262144;
+constexpr std::size_t kLevelsCombinedBytes = 65536;
 constexpr int kMostSegments = 1024;  // a schedule's ops take memory and time, too
 constexpr int kMostAsked = 1 << 16;
 /// Where a plan has one send per round, more than what hides the latency lets later messages overtake earlier ones: the
@@ -255,11 +258,15 @@ int select_segments(const Algorithm& algorithm, const GroupSize& group, std::siz
                          : static_cast<int>(std::clamp<std::size_t>(short_enough, 1, kMostSegments));
   if (algorithm.round_count == nullptr || group.is_one_host())
     return fewest;  // the model is that of a network
-  return std::max(fewest, least(kMostSegments, [&](int segments) {
-                    return static_cast<double>(algorithm.round_count(ranks, segments)) *
-                           message_ns(options.link, algorithm.operation,
-                                      static_cast<double>(bytes) / segments);
-                  }));
+  const int best =
+      std::max(fewest, least(kMostSegments, [&](int segments) {
+                 return static_cast<double>(algorithm.round_count(ranks, segments)) *
+                        message_ns(options.link, algorithm.operation, static_cast<double>(bytes) / segments);
+               }));
+  if (ranks == group.ranks || moves_per_rank(algorithm.operation)) return best;
+  const std::size_t least_bytes =
+      is_reduction(algorithm.operation) ? kLevelsCombinedBytes : kLevelsSegmentBytes;
+  return std::min(best, static_cast<int>(std::max<std::size_t>(1, bytes / least_bytes)));
 }
 
 Window select_window(const Shape& shape, std::size_t bytes, const Options& options) {

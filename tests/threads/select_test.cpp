@@ -241,7 +241,11 @@ TEST(SelectSegments, CountHostsWhereLeadersPassThemOn) {
   const Algorithm& composed = find_algorithm(Operation::bcast, "circulant@hosts");
   constexpr std::size_t kBytes = 8 << 20;
   EXPECT_EQ(select_segments(composed, GroupSize(256, 8), kBytes, Options{}),
+            select_segments(composed, GroupSize(16, 8), kBytes, Options{}));
+  EXPECT_EQ(select_segments(composed, GroupSize(8), kBytes, Options{}),
             select_segments(flat, GroupSize(8), kBytes, Options{}));
+  EXPECT_EQ(select_segments(composed, GroupSize(16, 8), kBytes, Options{}), 32)
+      << "fewer, as ranks share cores";
   // What a leader passes on are the blocks of all its ranks.
   const Algorithm& gather = find_algorithm(Operation::gather, "credit@hosts");
   EXPECT_EQ(select_segments(gather, GroupSize(32, 8), 1 << 20, Options{}),
