@@ -57,8 +57,11 @@ int least(int most, Cost cost) {
 }
 
 /// Every message that a rank sends in an allreduce or reduce-scatter contains its own contribution. Little more than the
-/// first receives could go ahead of the caller, and what they bring would be staged and combined in a step of its own.
-bool gains_early(Operation operation) { return !is_reduction(operation) || is_rooted(operation); }
+/// first receives could go ahead of the caller, and what they bring would be staged and combined in a step of its own. Nor is there
+/// anything to gain in one host's memory: a copy is made by whoever receives, and the background thread would take its core.
+bool gains_early(Operation operation, const GroupSize& group) {
+  return !group.is_one_host() && (!is_reduction(operation) || is_rooted(operation));
+}
 
 /// What "auto" may know about a call.
 struct Call {
@@ -187,7 +190,7 @@ Choice choose(Operation operation, std::string_view name, const GroupSize& group
   }
   if (name == "mpi") return {};
   if (name == "auto") {
-    return {&select_algorithm(operation, group, bytes, ordered), gains_early(operation)};
+    return {&select_algorithm(operation, group, bytes, ordered), gains_early(operation, group)};
   }
   const std::string_view flat = name.substr(0, name.find('@'));
   const auto is_known = [&](std::string_view word) {

@@ -294,6 +294,7 @@ TEST(Choose, RunsInTheBackgroundWhatGainsByIt) {
     const bool gains = operation != Operation::allreduce && operation != Operation::reduce_scatter;
     EXPECT_EQ(choose(operation, "auto", 8, 1 << 20, false).background, gains) << to_string(operation);
   }
+  EXPECT_FALSE(choose(Operation::gather, "auto", GroupSize(8, 1), 1 << 20, false).background) << "one host";
   EXPECT_TRUE(choose(Operation::allreduce, "bring", 8, 1 << 20, false).background) << "as asked";
 }
 
