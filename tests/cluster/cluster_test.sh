@@ -87,7 +87,7 @@ passed_to() { ip -n "papfft.$name.switch" -s link show "$1" | awk '/TX:/ { getli
 # --- usage, which needs no rights -------------------------------------------------------------------------------------
 for arguments in '' 'sideways' 'up' 'up 0' 'up 1000' 'up x' 'up 2 3' 'up 2 --rate' 'up 2 --rate fast' 'up 2 --rate 0mbit' \
   'up 2 --delay 5' 'up 2 --loss 100%' 'up 2 --loss 1' 'up 2 --buffer 10' 'up 2 --buffer x' 'up 2 --slow h2:1mbit' \
-  'up 2 --congestion' 'up 2 --congestion Cubic!' \
+  'up 2 --congestion' 'up 2 --congestion Cubic!' 'up 2 --ranks 1,2,3' 'up 2 --ranks 1,0' 'up 2 --ranks 1,x' \
   'up 2 --slow h1' 'up 2 --name ../x' 'up 2 --what 3' 'run -n 2' 'run -- true' 'run -n 2 --timeout soon -- true' \
   'run -n 2 --env K -- true' 'link h0' 'link h0 sideways' 'down now' 'status now'; do
   # shellcheck disable=SC2086 # words
@@ -165,6 +165,15 @@ for signal in INT:130 TERM:143 KILL:137; do
   check "SIG${signal%:*} ends it with ${signal#*:}" [ "$code" = "${signal#*:}" ]
   check "SIG${signal%:*} leaves no process" wait_until nobody_is_inside
 done
+
+# --- hosts of several sizes -----------------------------------------------------------------------------------------
+cluster up 3 --ranks 1,3,2 >/dev/null
+result cluster run -- hostname
+check "as many ranks on each host as up was told" [ "$(sort <<<"$output" | uniq -c | tr -s ' \n' ' ')" = " 1 h0 3 h1 2 h2 " ]
+result cluster run -n 3 --per-host 1 -- hostname
+check "unless run says another number" [ "$(sort <<<"$output" | uniq -c | tr -s ' \n' ' ')" = " 1 h0 1 h1 1 h2 " ]
+result cluster run -n 7 -- true
+check "seven ranks do not fit" [ "$code" = 64 ]
 
 # --- congestion control ----------------------------------------------------------------------------------------------
 cluster up 2 --congestion reno >/dev/null
