@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // papfft bench fft: whole transforms from the root and back to it, per engine and gather algorithm, against one process.
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,13 +9,13 @@
 #include <memory>
 #include <numeric>
 #include <optional>
-#include <random>
 
 #include "app/bench/bench.hpp"
 #include "app/bench/bench_common.hpp"
+#include "app/bench/fft_data.hpp"
+#include "app/bench/fft_recorder.hpp"
 #include "app/bench/fft_rows.hpp"
 #include "app/bench/fftw_mpi.hpp"
-#include "app/bench/fftw_threads.hpp"
 #include "app/cli/tell.hpp"
 #include "app/run/arrivals.hpp"
 #include "app/run/recording.hpp"
@@ -37,54 +36,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// One rank's view of one vector.
-struct VectorRecord {
-  std::int64_t arrival_ns = 0;  ///< at the gather
-  std::int64_t exit_ns = 0;
-  double compute_ms = 0;
-};
-
-/// Keeps the times of each vector.
-class Recorder final : public ComputeWatch {
- public:
-  Recorder(comm::Session& session, double edge, Delay delay, comm::Recorder* recorder)
-      : ComputeWatch(&session, edge, std::move(delay), recorder), session_(session) {}
-
-  void compute_begins() override {
-    begin_ = Clock::now();
-    ComputeWatch::compute_begins();
-  }
-  void compute_ends() override {
-    ComputeWatch::compute_ends();
-    record_.compute_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin_).count();
-    record_.arrival_ns = session_.now_ns();
-    if (keeps_all_) all_.push_back(record_);
-  }
-  void gather_ends() override { record_.exit_ns = session_.now_ns(); }
-
-  [[nodiscard]] const VectorRecord& record() const { return record_; }
-
-  /// Of vectors that overlap: each as it leaves its computation.
-  void keep_all() { keeps_all_ = true; }
-  void forget() { all_.clear(); }
-  [[nodiscard]] const std::vector<VectorRecord>& all() const { return all_; }
-
- private:
-  bool keeps_all_ = false;
-  std::vector<VectorRecord> all_;
-  comm::Session& session_;
-  Clock::time_point begin_;
-  VectorRecord record_;
-};
-
-/// What this process has used of its cores, all its threads together.
-double cpu_ms() {
-  struct rusage used {};
-  getrusage(RUSAGE_SELF, &used);
-  const auto ms = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_usec) * 1e-3;
-  };
-  return ms(used.ru_utime) + ms(used.ru_stime);
+double since_ms(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
 /// What has been spent since `before`.
@@ -114,16 +67,17 @@ class FftBench {
   FftBench(Job& job, const FftBenchOptions& options)
       : job_(job),
         options_(options),
-        result_{.options = options, .links = links_, .ranks = job.size(), .sample_bytes = sizeof(Sample)} {}
+        result_{.options = options, .links = links_, .ranks = job.size(), .sample_bytes = sizeof(Sample)},
+        data_{.length = options.length} {}
 
   void run() {
     if (job_.is_root()) {
-      in_ = fft::Buffer<Sample>(options_.length);
-      out_ = fft::Buffer<Complex>(bins());
+      data_.allocate();
     }
     job_.at_root([&] {  // the others sleep
-      measure_alone();
-      if (std::ranges::count(options_.engines, "fftw-measure") > 0) measure_fftw();
+      data_.fill(options_.arrivals.seed);
+      result_.alone = data_.measure_alone();
+      if (std::ranges::count(options_.engines, "fftw-measure") > 0) result_.fftw = data_.measure_fftw();
     });
     const OwnComm comm(job_.comm().options().stuck_after);
     comm::MpiSession session(MPI_COMM_WORLD, options_.job.to_comm_options(), comm::SessionOptions{});
@@ -139,7 +93,7 @@ class FftBench {
     std::size_t done = 0;
     for (int first = 0; first < options_.vectors; first += options_.block) {
       const int count = std::min(options_.block, options_.vectors - first);
-      if (job_.is_root()) fill(first);
+      if (job_.is_root()) data_.fill(options_.arrivals.seed + static_cast<std::uint64_t>(first));
       for (FftRow& row : result_.rows) {
         run_block(comm, session, row, makers_[static_cast<std::size_t>(&row - result_.rows.data())], first,
                   count);
@@ -163,8 +117,6 @@ class FftBench {
     std::unique_ptr<fft::FarmFft<T>> farm;
   };
 
-  [[nodiscard]] std::size_t bins() const { return kReal ? options_.length / 2 + 1 : options_.length; }
-
   void make_rows() {
     for (const std::string& name : options_.engines) {
       const FftEngine& engine = find_fft_engine(name);
@@ -179,78 +131,6 @@ class FftBench {
     makers_.resize(result_.rows.size());
   }
 
-  void fill(int first) {
-    std::mt19937_64 random(options_.arrivals.seed + static_cast<std::uint64_t>(first));
-    std::uniform_real_distribution<T> value(-1, 1);
-    const auto sample = [&] {
-      if constexpr (kReal) {
-        return value(random);
-      } else {
-        const T re = value(random);
-        return Complex{re, value(random)};
-      }
-    };
-    for (Sample& x : in_) x = sample();
-    std::vector<std::complex<double>> wide(in_.begin(), in_.end());
-    fft::LocalFft<double>(options_.length, fft::Direction::forward).execute(wide.data(), wide.data());
-    wide.resize(bins());
-    expected_ = std::move(wide);
-  }
-
-  /// The relative L2 distance of the last result from one process's transform in double precision.
-  [[nodiscard]] double error_l2() const {
-    double difference = 0;
-    double norm = 0;
-    for (std::size_t k = 0; k < bins(); ++k) {
-      difference += std::norm(std::complex<double>(out_[k]) - expected_[k]);
-      norm += std::norm(expected_[k]);
-    }
-    return std::sqrt(difference / norm);
-  }
-
-  void measure_alone() {
-    fill(0);
-    std::function<void()> transform;
-    if constexpr (kReal) {
-      const auto fft = std::make_shared<fft::RealFft<T>>(options_.length, fft::Rigor::tuned);
-      result_.alone.kernel = fft->kernel();
-      transform = [this, fft] { fft->forward(in_.data(), out_.data()); };
-    } else {
-      const auto fft =
-          std::make_shared<fft::LocalFft<T>>(options_.length, fft::Direction::forward, fft::Rigor::tuned);
-      result_.alone.kernel = fft->kernel();
-      transform = [this, fft] { fft->execute(in_.data(), out_.data()); };
-    }
-    const auto begin = Clock::now();
-    do {
-      const auto start = Clock::now();
-      transform();
-      result_.alone.ms.push_back(since_ms(start));
-    } while (Clock::now() - begin < std::chrono::milliseconds(300));
-    result_.alone.error_l2 = error_l2();
-  }
-
-  /// What one would do without us on this machine alone.
-  void measure_fftw() {
-    FftwThreads<T> fftw(options_.length, kReal);
-    std::copy_n(in_.data(), options_.length, static_cast<Sample*>(fftw.in()));
-    fftw.execute();
-    std::copy_n(fftw.out(), bins(), out_.data());
-    FftAlone& f = result_.fftw.emplace();
-    f.threads = fftw.threads();
-    f.error_l2 = error_l2();
-    const auto begin = Clock::now();
-    do {
-      const auto start = Clock::now();
-      fftw.execute();
-      f.ms.push_back(since_ms(start));
-    } while (Clock::now() - begin < std::chrono::seconds(1));
-  }
-
-  static double since_ms(Clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-  }
-
   [[nodiscard]] fft::ParallelPlan plan(const FftRow& row) const {
     return {.length = options_.length,
             .real = kReal,
@@ -262,14 +142,14 @@ class FftBench {
   void run_block(const OwnComm& comm, comm::MpiSession& session, FftRow& row, Maker& maker, int first,
                  int count) {
     // The same delays in each engine's turn, none while it warms up.
-    Recorder watch(
+    VectorRecorder watch(
         session, options_.arrivals.edge,
         [this, first, pattern = options_.arrivals.pattern()](std::int64_t vector) {
           const std::int64_t counted = first + vector - options_.warm_up;
           return vector < options_.warm_up ? 0 : pattern.delay_ns(counted, job_.rank(), job_.size(), 0);
         },
         job_.recorder());
-    std::ranges::fill(out_, Complex{});
+    std::ranges::fill(data_.out, Complex{});
     const std::string_view engine = row.engine->name;
     if (engine == "stream") {
       if (!maker.stream) {
@@ -294,7 +174,7 @@ class FftBench {
       row.other_cpu_ms += (std::accumulate(all_used_ms.begin(), all_used_ms.end(), 0.0) - used_ms) /
                           static_cast<double>(job_.size() - 1);
     }
-    if (job_.is_root()) row.error_l2 = std::max(row.error_l2, error_l2());
+    if (job_.is_root()) row.error_l2 = std::max(row.error_l2, data_.error_l2());
   }
 
   void begin_turn(const OwnComm& comm) {
@@ -305,7 +185,8 @@ class FftBench {
   /// Calls `each` once per vector, and keeps the times. @param warmed  called before the first that counts
   template <typename Each, typename Warmed = void (*)()>
   void repeat(
-      const OwnComm& comm, FftRow& row, const Recorder& watch, int count, Each each, Warmed warmed = [] {}) {
+      const OwnComm& comm, FftRow& row, const VectorRecorder& watch, int count, Each each,
+      Warmed warmed = [] {}) {
     std::vector<VectorRecord> mine;
     for (int v = 0; v < options_.warm_up; ++v) each();
     warmed();
@@ -320,18 +201,19 @@ class FftBench {
     collect(comm, row, mine);
   }
 
-  void run_shared(const OwnComm& comm, comm::MpiSession& session, FftRow& row, Recorder& watch, int count) {
+  void run_shared(const OwnComm& comm, comm::MpiSession& session, FftRow& row, VectorRecorder& watch,
+                  int count) {
     fft::ParallelFft<T> parallel(session, plan(row));
     parallel.observe(&watch);
     fft::PhaseTimes before;
-    const auto each = [&] { parallel.execute(in_.data(), out_.data()); };
+    const auto each = [&] { parallel.execute(data_.in.data(), data_.out.data()); };
     repeat(comm, row, watch, count, each, [&] { before = parallel.times(); });
     add(row.phases, parallel.times(), before);
   }
 
   /// What one would write with MPI alone, but with our split. @param by_fftw  local transforms as planned by FFTW_MEASURE,
   /// from one buffer to another as it likes best; else our own, in place
-  void run_stock(const OwnComm& comm, FftRow& row, Recorder& watch, int count, bool by_fftw) {
+  void run_stock(const OwnComm& comm, FftRow& row, VectorRecorder& watch, int count, bool by_fftw) {
     fft::ParallelPlan how = plan(row);
     if (by_fftw) {
       how.local_kernel = fft::LocalKernel::fftw;
@@ -345,7 +227,7 @@ class FftBench {
     Complex* const spectrum = by_fftw ? other_block.data() : block.data();
     const int bytes = static_cast<int>(transform.block_length() * sizeof(Complex));
     repeat(comm, row, watch, count, [&] {
-      if (job_.is_root()) transform.split(in_.data(), transform.blocks_of(whole.data()));
+      if (job_.is_root()) transform.split(data_.in.data(), transform.blocks_of(whole.data()));
       const auto scatter_begin = Clock::now();
       comm::check_mpi(
           MPI_Scatter(whole.data(), bytes, MPI_BYTE, block.data(), bytes, MPI_BYTE, 0, comm.get()),
@@ -358,7 +240,7 @@ class FftBench {
       watch.gather_ends();
       watch.phase_ends("MPI_Gather", gather_begin);
       if (job_.is_root()) {
-        transform.assemble(transform.template blocks_of<const Complex*>(whole.data()), out_.data());
+        transform.assemble(transform.template blocks_of<const Complex*>(whole.data()), data_.out.data());
       }
     });
   }
@@ -368,11 +250,11 @@ class FftBench {
     if constexpr (!kReal) {
       FftwMpi<T> fft(comm.get(), options_.length);
       fft::Buffer<Complex> blocks(job_.is_root() ? options_.length : 0);
-      for (int v = 0; v < options_.warm_up; ++v) fft.execute(in_.data(), blocks.data());
+      for (int v = 0; v < options_.warm_up; ++v) fft.execute(data_.in.data(), blocks.data());
       begin_turn(comm);
       for (int v = 0; v < count; ++v) {
         const auto start = Clock::now();
-        fft.execute(in_.data(), blocks.data());
+        fft.execute(data_.in.data(), blocks.data());
         row.vector.push_back(since_ms(start));
         row.total_ms += row.vector.back();
       }
@@ -381,18 +263,18 @@ class FftBench {
       std::vector<const Complex*> each;
       for (int r = 0; r < job_.size(); ++r)
         each.push_back(blocks.data() + static_cast<std::size_t>(r) * block);
-      fft::interleave<T>(each, block, out_.data());
+      fft::interleave<T>(each, block, data_.out.data());
     }
   }
 
   /// A vector's time is that from the result before to its own.
   template <typename Stream>
-  void run_stream(const OwnComm& comm, Stream& stream, FftRow& row, Recorder& watch, int count) {
+  void run_stream(const OwnComm& comm, Stream& stream, FftRow& row, VectorRecorder& watch, int count) {
     watch.keep_all();
     stream.observe(&watch);
     const auto source = [this](int vectors) {  // which lasts
       return [this, left = vectors]() mutable {
-        return left-- > 0 ? fft::Offer<Sample>::of(in_.data(), true) : fft::Offer<Sample>::end();
+        return left-- > 0 ? fft::Offer<Sample>::of(data_.in.data(), true) : fft::Offer<Sample>::end();
       };
     };
     if (options_.warm_up > 0) stream.run(source(options_.warm_up), [](const Complex*) {});
@@ -406,7 +288,7 @@ class FftBench {
       row.vector.push_back(since_ms(last));
       last = Clock::now();
       if (row.vector.size() % static_cast<std::size_t>(count) == 0) {
-        std::copy_n(result, bins(), out_.data());
+        std::copy_n(result, data_.bins(), data_.out.data());
       }
     });
     row.total_ms += since_ms(begin);
@@ -457,10 +339,8 @@ class FftBench {
   Job& job_;
   const FftBenchOptions& options_;
   BenchLinks links_{0};
-  fft::Buffer<Sample> in_;
-  fft::Buffer<Complex> out_;
-  std::vector<std::complex<double>> expected_;
   FftResult result_;
+  FftData<T, Sample> data_;
   std::vector<Maker> makers_;  // of the rows
   double cpu_before_ms_ = 0;
 };

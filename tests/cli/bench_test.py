@@ -96,6 +96,20 @@ class BenchTest(ProgramTest):
         self.papfft("report", self.path("bench.json"), "-o", "report.html")
         self.assertIn("gain over mpi-best", self.path("report.html").read_text())
 
+    def test_engine_compares_one_algorithm_in_both(self):
+        shown = self.papfft("bench", "engine", "--op", "bcast,gather", "--bytes", "1K,64K", "--iterations", 2, "--warmup", 1,
+                            "--json", self.path("engine.json"), "--csv", "engine.csv", ranks=3).stdout.decode()
+        rows = json.loads(self.path("engine.json").read_text())["rows"]
+        self.assertEqual([(row["op"], row["algorithm"], row["mpi_algorithm"], row["bytes"]) for row in rows],
+                         [(*algorithm, size) for algorithm in (("bcast", "bnom", "binomial"), ("bcast", "chain", "pipeline"),
+                                                               ("gather", "lin", "basic_linear")) for size in (1024, 65536)])
+        for row in rows:
+            self.assertAlmostEqual(row["time_ratio"], row["time_us"] / row["mpi_time_us"])
+            self.assertGreater(row["cpu_us"], 0)
+        self.assertIn("CPU ratio", shown)
+        with self.path("engine.csv").open() as file:
+            self.assertEqual(len(list(csv.DictReader(file))), 6)
+
     def test_stock_algorithms_that_there_are_not(self):
         for algorithm, operation, words in (("mpi:99", "bcast", ("no bcast algorithm 99", "3 pipeline")), ("mpi:", "bcast", ("mpi:3/64K",)),
                                             ("mpi:0", "bcast", ("mpi:3/64K",)), ("mpi:three", "bcast", ("mpi:3/64K",)),
