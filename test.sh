@@ -11,7 +11,7 @@ set -uo pipefail
 cd "$(dirname "$0")" || exit 1
 
 quick=false
-fuzz_seconds=20
+fuzz_seconds=10
 tidy_checks=
 tidy_sources='comm/*.cpp fft/*.cpp'
 tsan_targets=(papfft_thread_tests papfft_fft_tests)

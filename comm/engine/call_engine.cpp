@@ -64,10 +64,9 @@ void CallEngine::run(SteadyCall& call, const CallArguments& arguments) {
   if (running != nullptr) {
     running->restart(instance, arguments.send.data(), arguments.recv.data(), arguments.reducer);
   } else {
-    running.reset(new Execution(execution(call.plan, {.instance = instance,
-                                                      .send = arguments.send,
-                                                      .recv = arguments.recv,
-                                                      .reducer = arguments.reducer})));  // it cannot be moved
+    running = new_execution(
+        call.plan,
+        {.instance = instance, .send = arguments.send, .recv = arguments.recv, .reducer = arguments.reducer});
     running->keep_for_restart();
   }
   running->observe(observer_);
