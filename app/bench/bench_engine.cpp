@@ -16,6 +16,7 @@
 #include "app/report/byte_count.hpp"
 #include "app/report/text_table.hpp"
 #include "comm/mpi/mpi_transport.hpp"
+#include "comm/schedule/core/registry.hpp"
 #include "papfft/mpi.hpp"
 
 namespace papfft::app {
@@ -132,7 +133,8 @@ class EngineBench {
     CollectiveData data(pair.operation, size, job_.size(), job_.rank(), 0, true);
     const std::uint64_t segment = pair.segment_bytes;
     const auto theirs = stock.communicator(MPI_COMM_WORLD, options_.job.to_comm_options(), {number, segment});
-    const bool is_cut = pair.ours == "bnom" || pair.ours == "chain" || pair.ours == "ring";
+    const bool is_cut =
+        comm::find_algorithm(pair.operation, pair.ours).segmentation == comm::Segmentation::even;
     const std::uint64_t segments =
         segment == 0 ? 1 : std::max<std::uint64_t>(1, (size.block_bytes + segment - 1) / segment);
     const std::string ours = std::string(pair.ours) + (is_cut ? fmt::format("/{}", segments) : "");

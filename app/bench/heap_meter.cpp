@@ -15,6 +15,7 @@ struct Count {
   bool runs = false;
   std::ptrdiff_t now = 0;  // may be negative: older memory may be given back
   std::ptrdiff_t peak = 0;
+  std::size_t allocations = 0;
 };
 
 thread_local Count count;
@@ -22,6 +23,7 @@ thread_local Count count;
 void* counted(void* memory) {
   if (memory == nullptr) throw std::bad_alloc();
   if (count.runs) {
+    ++count.allocations;
     count.now += static_cast<std::ptrdiff_t>(malloc_usable_size(memory));
     count.peak = std::max(count.peak, count.now);
   }
@@ -38,6 +40,7 @@ void give_back(void* memory) noexcept {
 HeapMeter::HeapMeter() { count = {.runs = true}; }
 HeapMeter::~HeapMeter() { count.runs = false; }
 std::size_t HeapMeter::peak_bytes() const { return static_cast<std::size_t>(count.peak); }
+std::size_t HeapMeter::allocations() const { return count.allocations; }
 
 bool HeapMeter::works() {
   const HeapMeter meter;

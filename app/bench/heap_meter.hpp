@@ -15,6 +15,8 @@ class HeapMeter {
   HeapMeter& operator=(const HeapMeter&) = delete;
 
   [[nodiscard]] std::size_t peak_bytes() const;
+  /// How often something was taken.
+  [[nodiscard]] std::size_t allocations() const;
 
   /// False under a sanitizer: all peaks are 0.
   [[nodiscard]] static bool works();

@@ -46,6 +46,7 @@ SlotData::Bytes SlotData::allocate(std::size_t bytes) {
   const auto fits = [&](const Spare& s) { return s.bytes == bytes && s.buffer.use_count() == 1; };
   if (const auto found = std::ranges::find_if(spare_, fits); found != spare_.end()) return found->buffer;
   Bytes made = std::make_shared_for_overwrite<std::byte[]>(std::max<std::size_t>(bytes, 1));
+  if (bytes > kLongestSpare) return made;
   if (spare_.size() < kMostSpare) {
     spare_.push_back({bytes, made});
   } else if (const auto unused =

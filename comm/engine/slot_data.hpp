@@ -80,6 +80,7 @@ class SlotData {
     Bytes buffer = {};
   };
   static constexpr std::size_t kMostSpare = 16;
+  static constexpr std::size_t kLongestSpare = std::size_t{256} << 10U;  // an execution may be kept for long
   std::vector<Spare> spare_ = {};
 };
 

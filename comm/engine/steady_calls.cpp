@@ -36,12 +36,12 @@ SteadyCall& SteadyCalls::find(const CallPlanner& planner, const CallArguments& a
     entry->is_stock = arguments.reducer->is_stock();
   }
   entry->used = ++clock_;
-  if (entries_.size() == kMost) {
-    *std::ranges::min_element(entries_, {}, [](const auto& e) { return e->used; }) = std::move(entry);
-    return (*std::ranges::max_element(entries_, {}, [](const auto& e) { return e->used; }))->call;
-  }
-  entries_.push_back(std::move(entry));
-  return entries_.back()->call;
+  std::unique_ptr<Entry>& place =
+      entries_.size() < kMost
+          ? entries_.emplace_back()
+          : *std::ranges::min_element(entries_, {}, [](const auto& e) { return e->used; });
+  place = std::move(entry);
+  return place->call;
 }
 
 }  // namespace papfft::comm

@@ -2,31 +2,11 @@
 // A call that repeats takes no memory from `new`: its plan and its execution are those of the time before.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <functional>
-#include <new>
 
+#include "app/bench/heap_meter.hpp"
 #include "papfft/mpi.hpp"
-
-namespace {
-thread_local std::size_t allocations = 0;
-}  // namespace
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define PAPFFT_SANITIZED 1
-#endif
-#endif
-#if !defined(PAPFFT_SANITIZED) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define PAPFFT_COUNTS_ALLOCATIONS 1
-void* operator new(std::size_t bytes) {
-  ++allocations;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*bytes*/) noexcept { std::free(memory); }
-#endif
 
 namespace papfft::comm {
 namespace {
@@ -69,18 +49,16 @@ const std::vector<std::pair<const char*, Call>>& calls() {
 }
 
 TEST(SteadyCalls, AllocateNothing) {
-#ifndef PAPFFT_COUNTS_ALLOCATIONS
-  GTEST_SKIP() << "a sanitizer has an operator new of its own";
-#endif
+  if (!app::HeapMeter::works()) GTEST_SKIP() << "a sanitizer has its own operator new";
   Communicator comm(MPI_COMM_WORLD);
   Buffers buffers(1024, comm.size(), comm.rank());
   for (const auto& [name, call] : calls()) {
     // How many messages are staged at a time depends on their order: a few runs until all there ever are have been.
     std::size_t least = 1;
     for (int i = 0; i < 60 && (i < 10 || least > 0); ++i) {
-      const std::size_t before = allocations;
+      const app::HeapMeter meter;
       call(comm, buffers);
-      if (i >= 2) least = std::min(least, allocations - before);
+      if (i >= 2) least = std::min(least, meter.allocations());
     }
     EXPECT_EQ(least, 0U) << name;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "comm/schedule/core/builder.hpp"
 #include "comm/schedule/core/contract.hpp"
@@ -47,6 +48,29 @@ Program reverse(const Program& program, const Shape& shape, int last_round) {
     builder.add(op, after[static_cast<std::size_t>(k)]);
   }
   return builder.take();
+}
+
+Shape relabel(Shape shape, std::span<const Rank> order) {
+  const auto name = [&](Rank r) { return order[static_cast<std::size_t>(r)]; };
+  shape.ordered = false;
+  if (is_rooted(shape.operation)) shape.root = name(shape.root);
+  if (shape.per_rank()) {
+    std::vector<Rank> holder;
+    holder.reserve(static_cast<std::size_t>(shape.ranks));
+    for (int v = 0; v < shape.ranks; ++v) holder.push_back(name(shape.holder_of(v)));
+    shape.holder = std::move(holder);
+  }
+  return shape;
+}
+
+Program relabel(const Program& program, std::span<const Rank> order) {
+  Program renamed;
+  for (int i = 0; i < program.size(); ++i) {
+    Op op = program[i];
+    if (!is_local(op.kind)) op.peer = order[static_cast<std::size_t>(op.peer)];
+    renamed.append(op, program.after(i));
+  }
+  return renamed;
 }
 
 /// See combine_own_last.
@@ -189,26 +213,18 @@ Schedule reverse(const Schedule& schedule) {
 }
 
 Schedule relabel(const Schedule& schedule, std::span<const Rank> order) {
-  const int p = schedule.shape.ranks;
-  require_permutation(order, p, "relabel: order");
-  const auto name = [&](Rank r) { return order[static_cast<std::size_t>(r)]; };
-  Schedule result{schedule.shape, std::vector<Program>(schedule.programs.size())};
-  result.shape.ordered = false;
-  if (is_rooted(result.shape.operation)) result.shape.root = name(schedule.shape.root);
-  if (result.shape.per_rank()) {
-    result.shape.holder.clear();
-    for (int v = 0; v < p; ++v) result.shape.holder.push_back(name(schedule.shape.holder_of(v)));
-  }
-  for (Rank r = 0; r < p; ++r) {
-    const Program& program = schedule.programs[static_cast<std::size_t>(r)];
-    Program& renamed = result.programs[static_cast<std::size_t>(name(r))];
-    for (int i = 0; i < program.size(); ++i) {
-      Op op = program[i];
-      if (!is_local(op.kind)) op.peer = name(op.peer);
-      renamed.append(op, program.after(i));
-    }
+  require_permutation(order, schedule.shape.ranks, "relabel: order");
+  Schedule result{relabel(schedule.shape, order), std::vector<Program>(schedule.programs.size())};
+  for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
+    result.programs[static_cast<std::size_t>(order[r])] = relabel(schedule.programs[r], order);
   }
   return result;
+}
+
+RankSchedule relabel(const RankSchedule& part, std::span<const Rank> order) {
+  require_permutation(order, part.shape.ranks, "relabel: order");
+  return {relabel(part.shape, order), order[static_cast<std::size_t>(part.rank)],
+          relabel(part.program, order)};
 }
 
 void require_permutation(std::span<const Rank> order, int ranks, std::string_view what) {

@@ -20,6 +20,8 @@ namespace papfft::comm {
 /// @param order  a permutation of 0 .. P-1.
 /// @throws std::invalid_argument  unless `order` is a permutation of the ranks.
 [[nodiscard]] Schedule relabel(const Schedule& schedule, std::span<const Rank> order);
+/// One rank's part of the same, which order[part.rank] plays.
+[[nodiscard]] RankSchedule relabel(const RankSchedule& part, std::span<const Rank> order);
 
 /// The same reduction for ranks that may come late: what a rank receives before it needs its own input is combined apart, in
 /// scratch slots, and its own contribution last, just before the first op that reads the slot, or at the end. So those

@@ -8,6 +8,7 @@
 #include "comm/schedule/core/composition.hpp"
 #include "comm/schedule/core/hosts.hpp"
 #include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/transform.hpp"
 
 namespace papfft::comm {
 
@@ -31,20 +32,7 @@ RankSchedule generate(const Algorithm& flat, const Request& request, Rank rank) 
   for (std::size_t v = 0; v < renamed.arrival_ns.size(); ++v) {
     renamed.arrival_ns[v] = request.arrival_ns[static_cast<std::size_t>(order[v])];
   }
-  const RankSchedule part = make_rank_schedule(flat, renamed, part_of(rank));
-  const auto name = [&](Rank v) { return order[static_cast<std::size_t>(v)]; };
-  RankSchedule mine{part.shape, rank, {}};
-  if (is_rooted(mine.shape.operation)) mine.shape.root = request.root;
-  if (mine.shape.per_rank()) {
-    mine.shape.holder.clear();
-    for (int v = 0; v < request.ranks; ++v) mine.shape.holder.push_back(name(part.shape.holder_of(v)));
-  }
-  for (int i = 0; i < part.program.size(); ++i) {
-    Op op = part.program[i];
-    if (!is_local(op.kind)) op.peer = name(op.peer);
-    mine.program.append(op, part.program.after(i));
-  }
-  return mine;
+  return relabel(make_rank_schedule(flat, renamed, part_of(rank)), order);
 }
 
 }  // namespace
