@@ -32,6 +32,7 @@ SessionCalls::SessionCalls(CallEngine& engine, const SessionOptions& options, St
       handles_session_(std::make_shared<SessionCalls*>(this)) {
   algorithms_.fill("auto");
   clock_.synchronise();
+  engine.learn_link();
   // All must agree whether the decider answers while its caller computes.
   threads_everywhere_ = engine.all_say(options.background && engine.transport().threads_allowed());
   engine_.planner().offer_background(threads_everywhere_);

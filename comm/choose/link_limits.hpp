@@ -11,8 +11,6 @@ struct LinkLimits {
   std::size_t eager_bytes = 65536;
   /// What a message may have beside its data.
   std::size_t header_bytes = 1024;
-  /// The end of a shorter message is no news: it is over before its receiver's answer could be here.
-  std::size_t answered_bytes = 8192;
 
   /// The longest segment that leaves without waiting for its receiver.
   [[nodiscard]] constexpr std::size_t longest_segment_bytes() const { return eager_bytes - header_bytes; }

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "comm/progress/progress.hpp"
@@ -71,5 +72,10 @@ struct Choice {
 /// How many messages of this schedule a call keeps under way.
 /// @param bytes  of a block (per-rank operations) or the vector
 [[nodiscard]] Window select_window(const Shape& shape, std::size_t bytes, const Options& options);
+
+inline constexpr std::size_t kNoAnswers = std::numeric_limits<std::size_t>::max();
+/// A send between hosts of so many bytes or more had better end when its receiver has begun to receive, as it bounds what is in the
+/// network. kNoAnswers: none.
+[[nodiscard]] std::size_t answered_from_bytes(Operation operation, const LinkModel& link);
 
 }  // namespace papfft::comm

@@ -38,7 +38,7 @@ Execution CallEngine::execution(const PlannedCall& plan, CallSetup setup) {
   Window window = planner_.window(plan, part.shape);
   if (setup.most_sends > 0) window.sends = std::min(window.sends, setup.most_sends);
   return Execution(std::move(part), std::move(layout), transport_, setup.instance, window, setup.reducer,
-                   setup.credits != nullptr ? setup.credits : &credits_);
+                   setup.credits != nullptr ? setup.credits : &credits_, planner_.answered_from_bytes(plan));
 }
 
 std::unique_ptr<Execution> CallEngine::new_execution(const PlannedCall& plan, CallSetup setup) {

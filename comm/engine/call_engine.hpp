@@ -61,7 +61,16 @@ class CallEngine {
   [[nodiscard]] const CallStatistics& last() const { return last_; }
   void use_link(const LinkModel& link) {
     options_.link = link;
+    is_link_known_ = true;
     steady_.clear();
+  }
+  /// Collective. @throws as Collectives::measure_link
+  [[nodiscard]] LinkModel measure_link(const LinkProbe& probe);
+  /// Collective: measures the link between hosts, if there is one and the options allow that, and chooses by it from now on.
+  void learn_link();
+  /// Before a call: the first that is long enough measures the link. All ranks see the same one.
+  void learn_link_for(const CallArguments& call) {
+    if (!is_link_known_ && call.bytes >= kWorthAProbe && call.algorithm != "mpi") learn_link();
   }
   void offer_stock() {
     planner_.offer_stock();
@@ -146,6 +155,9 @@ class CallEngine {
   void tell_observer(const PlannedCall& plan, const CallerTimes& times);
 
  private:
+  static constexpr std::size_t kWorthAProbe = std::size_t{1}
+                                              << 18U;  // bytes of a call that takes some milliseconds itself
+
   Transport& transport_;
   Options options_;
   CallPlanner planner_;
@@ -154,6 +166,7 @@ class CallEngine {
   CreditWindow credits_;
   PendingCalls pending_;
   bool crowded_;  // more ranks than cores on this host
+  bool is_link_known_ = false;
   Observer* observer_ = nullptr;
   CallStatistics last_;
   std::uint32_t calls_ = 0;

@@ -74,6 +74,9 @@ class CallPlanner {
   [[nodiscard]] Window window(const PlannedCall& plan, const Shape& shape) const {
     return select_window(shape, plan.signature.bytes, options_);
   }
+  [[nodiscard]] std::size_t answered_from_bytes(const PlannedCall& plan) const {
+    return comm::answered_from_bytes(plan.operation(), options_.link);
+  }
 
  private:
   /// How long a segment takes to be sent and combined, by the link model.

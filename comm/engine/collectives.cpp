@@ -24,6 +24,7 @@ void Collectives::observe(Observer* observer) { engine_->observe(observer); }
 
 void Collectives::call(const CallArguments& arguments) {
   const CallerTimes times{.arrival_ns = engine_->observed_now_ns()};
+  engine_->learn_link_for(arguments);
   SteadyCall& steady = engine_->steady(arguments);
   const PlannedCall& plan = steady.plan;
   if (options().check_arguments) engine_->require_agreement(plan.signature);

@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "comm/choose/link_limits.hpp"
 #include "comm/engine/slot_data.hpp"
 #include "comm/engine/steady_clock.hpp"
 #include "comm/schedule/core/background.hpp"
@@ -22,16 +21,6 @@ using Clock = std::chrono::steady_clock;
 using Phase = Progress::Phase;
 
 std::size_t idx(int i) { return static_cast<std::size_t>(i); }
-
-/// A send of these operations ends when its receiver has answered. Without answers the window bounds nothing: MPI calls a message
-/// below its eager limit sent when it is in the socket's buffer. There it lies with many others, which leave in any order. What a
-/// rank has not given to the network when its call ends waits for the rank's next call. On 8 hosts with 1 Gb/s Ethernet, answers
-/// raise a broadcast of 2 MB from 0.8 of the bound to the whole bound, and an allreduce from 0.8 to 0.9. Reductions, allgathers
-/// and reduce-scatters gained nothing in the same measurement. Gathers go by credits.
-bool are_sends_answered(Operation operation, const Transport& transport) {
-  const bool has_network = transport.ranks_on_host() < transport.size();
-  return has_network && (operation == Operation::bcast || operation == Operation::allreduce);
-}
 
 void require_fit(const RankSchedule& part, const Layout& layout, const Transport& transport) {
   if (transport.size() != part.shape.ranks || transport.rank() != part.rank) {
@@ -78,13 +67,13 @@ class AnswerTimes {
 
 struct Execution::Impl {
   Impl(RankSchedule part_in, Layout layout, Transport& transport, std::uint32_t instance, Window window,
-       const Reducer* reducer, CreditWindow* credits_in)
+       const Reducer* reducer, CreditWindow* credits_in, std::size_t answered_from)
       : part(std::move(part_in)),
         sizes(layout.bytes),
         progress(part.shape, part.program, sizes, {.window = window}, needs_arrival(part)),
         data(std::make_shared<SlotData>(part.program, sizes, std::move(layout), reducer)),
         channel(transport.open()),
-        answers_sends(are_sends_answered(part.shape.operation, transport)),
+        answered_from_bytes(transport.ranks_on_host() < transport.size() ? answered_from : kNoAnswers),
         credits(credits_in != nullptr ? *credits_in : own_credits),
         answers(part.program),
         max_tag(transport.max_tag()),
@@ -161,7 +150,7 @@ struct Execution::Impl {
 
   int send(const Op& op, int tag, std::span<const std::byte> bytes) {
     sent += bytes.size();
-    const bool answered = !op.inside && answers_sends && bytes.size() >= kLinkLimits.answered_bytes;
+    const bool answered = !op.inside && bytes.size() >= answered_from_bytes;
     return answered ? channel->issend(op.peer, tag, bytes) : channel->isend(op.peer, tag, bytes);
   }
 
@@ -209,7 +198,7 @@ struct Execution::Impl {
   /// Lives for as long as messages use what it has staged, even if this execution is abandoned half-way.
   std::shared_ptr<SlotData> data;
   std::unique_ptr<Channel> channel;
-  bool answers_sends;
+  std::size_t answered_from_bytes;
   CreditWindow own_credits;
   CreditWindow& credits;
   AnswerTimes answers;
@@ -234,10 +223,11 @@ struct Execution::Impl {
 };
 
 Execution::Execution(RankSchedule part, Layout layout, Transport& transport, std::uint32_t instance,
-                     Window window, const Reducer* reducer, CreditWindow* credits) {
+                     Window window, const Reducer* reducer, CreditWindow* credits,
+                     std::size_t answered_from_bytes) {
   require_fit(part, layout, transport);
   impl_ = std::make_unique<Impl>(std::move(part), std::move(layout), transport, instance, window, reducer,
-                                 credits);
+                                 credits, answered_from_bytes);
 }
 
 Execution::~Execution() = default;

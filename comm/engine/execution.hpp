@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/choose/select.hpp"
 #include "comm/engine/credit_window.hpp"
 #include "comm/engine/layout.hpp"
 #include "comm/progress/progress.hpp"
@@ -29,9 +30,11 @@ class Execution {
   /// @param instance  number of this call on the transport; the same on all ranks.
   /// @param reducer   needed by combining schedules; must outlive the execution.
   /// @param credits   of schedules with credits; must outlive the execution. None: one of its own.
+  /// @param answered_from_bytes  a send between hosts of so many bytes ends when its receiver has begun to receive
   /// @throws std::invalid_argument  if the part, the layout, the transport and the reducer do not fit together.
   Execution(RankSchedule part, Layout layout, Transport& transport, std::uint32_t instance, Window window,
-            const Reducer* reducer = nullptr, CreditWindow* credits = nullptr);
+            const Reducer* reducer = nullptr, CreditWindow* credits = nullptr,
+            std::size_t answered_from_bytes = kNoAnswers);
   ~Execution();
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;

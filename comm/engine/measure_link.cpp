@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
+#include "comm/choose/link_limits.hpp"
 #include "comm/engine/call_engine.hpp"
 
 namespace papfft::comm {
@@ -123,25 +126,55 @@ void measure(ProbeEnd& end, const LinkProbe& probe, LinkModel& link) {
   link.alpha_ns = std::max(100.0, short_ns - link.beta_ns_per_byte * static_cast<double>(probe.short_bytes));
 }
 
+/// Rounded to a power of `step` times `usual`, so that one measurement chooses as the next does.
+double coarse(double value, double usual, double step) {
+  return usual * std::pow(step, std::round(std::log(value / usual) / std::log(step)));
+}
+
+/// A rank that talks to rank 0 through the network.
+Rank far_from_first(std::span<const int> host_of_rank, int ranks) {
+  if (host_of_rank.empty()) return ranks - 1;
+  const auto far = std::ranges::find_if(host_of_rank, [&](int host) { return host != host_of_rank.front(); });
+  return static_cast<Rank>(far - host_of_rank.begin());
+}
+
 }  // namespace
 
-LinkModel Collectives::measure_link(const LinkProbe& probe) {
-  const Rank receiver = probe.receiver == -1 ? size() - 1 : probe.receiver;
-  const auto is_rank = [&](Rank r) { return r >= 0 && r < size(); };
+void CallEngine::learn_link() {
+  if (std::exchange(is_link_known_, true)) return;
+  if (!options_.learn_link || transport_.ranks_on_host() >= transport_.size()) return;
+  // 2 to 3 MB: 20 ms at 1 Gb/s. Of a shaped link's burst, the streams before use up the rest.
+  const LinkProbe probe{.receiver = far_from_first(transport_.host_of_rank(), transport_.size()),
+                        .long_bytes = kLinkLimits.longest_segment_bytes(),
+                        .messages = 8,
+                        .burst_bytes = std::size_t{1} << 18U};
+  const LinkModel measured = measure_link(probe);
+  const LinkModel usual;
+  options_.link.alpha_ns = coarse(measured.alpha_ns, usual.alpha_ns, 4);
+  options_.link.beta_ns_per_byte = coarse(measured.beta_ns_per_byte, usual.beta_ns_per_byte, 2);
+  steady_.clear();
+}
+
+LinkModel Collectives::measure_link(const LinkProbe& probe) { return engine_->measure_link(probe); }
+
+LinkModel CallEngine::measure_link(const LinkProbe& probe) {
+  const int size = transport_.size();
+  const Rank receiver = probe.receiver == -1 ? size - 1 : probe.receiver;
+  const auto is_rank = [&](Rank r) { return r >= 0 && r < size; };
   if (!is_rank(probe.sender) || !is_rank(receiver) || probe.short_bytes >= probe.long_bytes ||
       probe.messages < 1 || probe.in_flight < 1) {
     throw std::invalid_argument(
         "measure_link: needs two ranks of the group, short and long messages, at least one of them");
   }
-  LinkModel link = options().link;
+  LinkModel link = options_.link;
   const bool sends = rank() == probe.sender;
   if (sends) link.gamma_ns_per_byte = combine_ns_per_byte();
   if (probe.sender != receiver && (sends || rank() == receiver)) {
-    ProbeEnd end(*engine_, probe, sends ? receiver : probe.sender, sends);
+    ProbeEnd end(*this, probe, sends ? receiver : probe.sender, sends);
     measure(end, probe, link);
   }
   const auto bytes = std::as_writable_bytes(std::span(&link, 1));
-  engine_->run_own(Operation::bcast, bytes, bytes, sizeof(link), "bnom", probe.sender);
+  run_own(Operation::bcast, bytes, bytes, sizeof(link), "bnom", probe.sender);
   return link;
 }
 

@@ -74,6 +74,8 @@ Options Options::from_environment() {
               [&](long long v) { o.chunk_bytes = static_cast<std::size_t>(v); });
   read_number("PAPFFT_CREDITS", 0, 1024, [&](long long v) { o.credits = static_cast<int>(v); });
   constexpr double kSecondNs = 1e9;
+  o.learn_link = std::getenv("PAPFFT_ALPHA_NS") == nullptr && std::getenv("PAPFFT_BETA_NS") == nullptr;
+  read_number("PAPFFT_LEARN_LINK", 0, 1, [&](long long v) { o.learn_link = v == 1; });
   read_time("PAPFFT_ALPHA_NS", kSecondNs, o.link.alpha_ns);
   read_time("PAPFFT_BETA_NS", kSecondNs, o.link.beta_ns_per_byte);
   read_time("PAPFFT_GAMMA_NS", kSecondNs, o.link.gamma_ns_per_byte);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <stdexcept>
 #include <utility>
 
@@ -29,6 +30,24 @@ SlotData::SlotData(const Program& program, const SlotSizes& sizes, Layout layout
     messages_[idx(i)].bytes = static_cast<std::size_t>(sizes.of(program[i].blocks));
     note_uses(i);
   }
+  find_overlap();
+}
+
+void SlotData::find_overlap() {
+  using Byte = const std::byte*;
+  const auto span_of = [&](const auto& places) {
+    std::pair<Byte, Byte> span;  // none: empty
+    for (std::size_t s = 0; s < slots_.size(); ++s) {
+      if (places[s] == nullptr) continue;
+      const Byte end = places[s] + layout_.bytes[s];
+      if (span.first == nullptr || std::less<>{}(places[s], span.first)) span.first = places[s];
+      if (span.second == nullptr || std::less<>{}(span.second, end)) span.second = end;
+    }
+    return span;
+  };
+  const auto in = span_of(layout_.input);
+  const auto out = span_of(layout_.output);
+  is_in_place_ = std::less<>{}(in.first, out.second) && std::less<>{}(out.first, in.second);
 }
 
 void SlotData::note_uses(int i) {
@@ -36,7 +55,10 @@ void SlotData::note_uses(int i) {
   for (int s = op.blocks.first; s < op.blocks.last; ++s) {
     Uses& target = uses_[idx(s)];
     Uses& source = is_local(op.kind) ? uses_[idx(op.from + s - op.blocks.first)] : target;
-    if (op.kind != OpKind::send) target.last_writer = i;
+    if (op.kind != OpKind::send) {
+      if (target.first_writer < 0) target.first_writer = i;
+      target.last_writer = i;
+    }
     target.last = source.last = i;
     if (is_local(op.kind) || op.kind == OpKind::send) ++source.readers;
   }
@@ -79,10 +101,7 @@ std::span<const std::byte> SlotData::to_send(int i) {
 std::span<std::byte> SlotData::to_receive(int i) {
   const Op& op = program_[i];
   Message& message = messages_[idx(i)];
-  const bool direct = op.kind == OpKind::recv && is_contiguous(op.blocks, [&](std::size_t s) {
-                        return static_cast<const std::byte*>(layout_.output[s]);
-                      });
-  if (direct) {
+  if (lands_in_output(i)) {
     message.landing = message.bytes == 0 ? nullptr : layout_.output[first_filled(op)];
   } else {
     message.buffer = allocate(message.bytes);
@@ -90,6 +109,22 @@ std::span<std::byte> SlotData::to_receive(int i) {
     staged_ += message.bytes;
   }
   return {message.landing, message.bytes};
+}
+
+/// What is to be combined may wait for that in the caller's output, if nothing is put there before: the sum needs no other place.
+bool SlotData::lands_in_output(int i) const {
+  const Op& op = program_[i];
+  const auto is_free = [&](std::size_t s) {
+    return uses_[s].first_writer == i && slots_[s].at != layout_.output[s];
+  };
+  if (op.kind == OpKind::recv_combine) {
+    if (is_in_place_) return false;
+    for (int s = op.blocks.first; s < op.blocks.last; ++s) {
+      if (layout_.bytes[idx(s)] > 0 && !is_free(idx(s))) return false;
+    }
+  }
+  return is_contiguous(op.blocks,
+                       [&](std::size_t s) { return static_cast<const std::byte*>(layout_.output[s]); });
 }
 
 /// Empty slots need not be anywhere.
@@ -187,6 +222,7 @@ void SlotData::bind(std::vector<const std::byte*> input, std::vector<std::byte*>
   }
   layout_.input = std::move(input);
   layout_.output = std::move(output);
+  find_overlap();
   for (std::size_t s = 0; s < slots_.size(); ++s) {
     if (slots_[s].at == nullptr) slots_[s].at = layout_.input[s];
     const int writer = uses_[s].last_writer;
@@ -208,6 +244,7 @@ void SlotData::deliver() {
 
 void SlotData::restart(const std::byte* send, std::byte* recv, const Reducer* reducer) {
   layout_.move_to(send, recv);
+  find_overlap();
   reducer_ = reducer;
   staged_ = 0;
   for (Message& message : messages_) message = {.bytes = message.bytes};

@@ -53,6 +53,7 @@ class SlotData {
   };
   /// Who uses a slot. Op indices, or -1.
   struct Uses {
+    int first_writer = -1;
     int last_writer = -1;
     int last = -1;    // the last op that names the slot
     int readers = 0;  // ops that send or copy the slot, or combine it into another
@@ -64,6 +65,8 @@ class SlotData {
   [[nodiscard]] bool is_contiguous(BlockRange range, Where where) const;
   [[nodiscard]] bool have_one_owner(BlockRange range, const Bytes& owner) const;
   [[nodiscard]] std::size_t first_filled(const Op& op) const;
+  void find_overlap();
+  [[nodiscard]] bool lands_in_output(int op) const;
   void place(std::size_t slot, const std::byte* from);
   void combine(int op, std::size_t slot, std::size_t source, const std::byte* incoming);
 
@@ -72,7 +75,8 @@ class SlotData {
   const Reducer* reducer_;
   std::vector<Message> messages_;  // per op
   std::vector<Slot> slots_;
-  std::vector<Uses> uses_;  // per slot
+  std::vector<Uses> uses_;    // per slot
+  bool is_in_place_ = false;  // the caller's input and output share memory
   std::uint64_t staged_ = 0;
   /// What was staged and is no longer, for what is staged next.
   struct Spare {

@@ -68,10 +68,14 @@ struct Options {
 
   /// See LinkModel and Collectives::measure_link.
   LinkModel link = {};
+  /// The first call of 256 KB or more, or a Session's constructor, measures the link between hosts, which takes about 20 ms at
+  /// 1 Gb/s. Its alpha and beta, rounded to powers, take the place of those in `link`.
+  bool learn_link = true;
 
   /// The defaults, changed by PAPFFT_WAIT, PAPFFT_NAP_US, PAPFFT_SENDS, PAPFFT_RECEIVES, PAPFFT_STUCK_MS,
-  /// PAPFFT_CHECK (0 or 1), PAPFFT_HEAD_BYTES, PAPFFT_CHUNK_BYTES, PAPFFT_CREDITS, and PAPFFT_ALPHA_NS, PAPFFT_BETA_NS,
-  /// PAPFFT_GAMMA_NS (these two per byte) and PAPFFT_LATENCY_NS (fractions are allowed).
+  /// PAPFFT_CHECK (0 or 1), PAPFFT_HEAD_BYTES, PAPFFT_CHUNK_BYTES, PAPFFT_CREDITS, PAPFFT_LEARN_LINK (0 or 1), and
+  /// PAPFFT_ALPHA_NS, PAPFFT_BETA_NS, PAPFFT_GAMMA_NS (these two per byte) and PAPFFT_LATENCY_NS (fractions are allowed). Whoever
+  /// sets alpha or beta knows the link: it is not measured then, unless PAPFFT_LEARN_LINK says so.
   /// @throws std::invalid_argument naming the variable, if one does not make sense.
   [[nodiscard]] PAPFFT_API static Options from_environment();
 };

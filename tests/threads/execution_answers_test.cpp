@@ -58,7 +58,8 @@ CountingTransport sends_of(Operation operation, std::string_view algorithm, std:
   Layout layout = make_layout(part.shape, 0, offsets, 1, 0, data, data);
   const ElementReducer<std::byte, std::bit_or<>> reducer({}, true);
   const Window window = select_window(part.shape, bytes, Options{});
-  Execution execution(std::move(part), std::move(layout), transport, 0, window, &reducer);
+  Execution execution(std::move(part), std::move(layout), transport, 0, window, &reducer, nullptr,
+                      answered_from_bytes(operation, LinkModel{}));
   execution.arrive();
   while (execution.step()) {
   }
@@ -67,14 +68,14 @@ CountingTransport sends_of(Operation operation, std::string_view algorithm, std:
 
 TEST(AnsweredSends, BoundWhatABroadcastHasUnderWay) {
   for (const char* algorithm : {"circulant", "chain"}) {
-    const CountingTransport root = sends_of(Operation::bcast, algorithm, 131072, 16);
+    const CountingTransport root = sends_of(Operation::bcast, algorithm, 160000, 16);
     EXPECT_EQ(root.answered, 2) << algorithm;
     EXPECT_EQ(root.plain, 0) << algorithm;
   }
 }
 
 TEST(AnsweredSends, AreThoseOfAllreduces) {
-  const CountingTransport rank = sends_of(Operation::allreduce, "ring", 65536, 1);
+  const CountingTransport rank = sends_of(Operation::allreduce, "ring", 131072, 1);
   EXPECT_GT(rank.answered, 0);
   EXPECT_EQ(rank.plain, 0);
 }
@@ -85,8 +86,9 @@ TEST(AnsweredSends, AreNotWorthItInsideAHost) {
   EXPECT_EQ(root.plain, 2);
 }
 
+/// A message of 10 000 bytes takes as long as the latency.
 TEST(AnsweredSends, AreNotWorthItForShortMessages) {
-  const CountingTransport root = sends_of(Operation::bcast, "circulant", 131056, 16);
+  const CountingTransport root = sends_of(Operation::bcast, "circulant", 159984, 16);
   EXPECT_EQ(root.answered, 0);
   EXPECT_EQ(root.plain, 2);
 }
