@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include "comm/schedule/core/registry.hpp"
@@ -293,6 +294,55 @@ TEST(MeasureLink, AgreesOnAllRanks) {
       EXPECT_GT(link.beta_ns_per_byte, 0);
       EXPECT_GT(link.gamma_ns_per_byte, 0);
     }
+  }
+}
+
+/// The link by which each of four ranks on two hosts chooses after a broadcast of so many bytes.
+std::vector<LinkModel> links_after(std::size_t bytes, Options options) {
+  std::vector<LinkModel> links(4);
+  ThreadGroup(4, 0, {0, 0, 1, 1}).run([&](Transport& transport) {
+    Collectives comm(transport, options);
+    std::vector<std::byte> data(bytes);
+    comm.bcast(std::span(data), 0);
+    links[static_cast<std::size_t>(comm.rank())] = comm.options().link;
+  });
+  return links;
+}
+
+TEST(LearnLink, TheFirstLongCallMeasuresIt) {
+  for (const LinkModel& link : links_after(1024, quick())) {
+    EXPECT_EQ(link.beta_ns_per_byte, LinkModel{}.beta_ns_per_byte) << "a short call is not worth it";
+  }
+  const std::vector<LinkModel> links = links_after(std::size_t{1} << 18U, quick());
+  for (const LinkModel& link : links) {
+    EXPECT_EQ(link.beta_ns_per_byte, links[0].beta_ns_per_byte);
+    EXPECT_EQ(link.alpha_ns, links[0].alpha_ns);
+    EXPECT_LT(link.beta_ns_per_byte, LinkModel{}.beta_ns_per_byte) << "threads are faster than Ethernet";
+    EXPECT_EQ(std::exp2(std::round(std::log2(link.beta_ns_per_byte))), link.beta_ns_per_byte)
+        << "a power of 2";
+  }
+}
+
+TEST(LearnLink, NotWhereTheOptionsSayTheLink) {
+  Options options = quick();
+  options.learn_link = false;
+  for (const LinkModel& link : links_after(std::size_t{1} << 18U, options)) {
+    EXPECT_EQ(link.beta_ns_per_byte, LinkModel{}.beta_ns_per_byte);
+  }
+}
+
+TEST(Reduce, TheRootStagesNothingUnlessItsBuffersAreOne) {
+  for (const bool in_place : {false, true}) {
+    ThreadGroup(3).run([&](Transport& transport) {
+      Collectives comm(transport, quick());
+      std::vector<double> send(5000, comm.rank() + 1.0);
+      std::vector<double> recv(comm.rank() == 0 && !in_place ? send.size() : 0);
+      const std::span<double> result = in_place && comm.rank() == 0 ? std::span(send) : std::span(recv);
+      comm.reduce<double>(send, result, std::plus<>(), 0, "chain/4");
+      if (comm.rank() != 0) return;
+      EXPECT_THAT(result, testing::Each(6.0));
+      EXPECT_EQ(comm.last_call().bytes_staged > 0, in_place);
+    });
   }
 }
 

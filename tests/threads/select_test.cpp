@@ -98,6 +98,23 @@ TEST(SelectSegments, CountsTheCombiningOfAReduction) {
   EXPECT_NEAR(with, 2 * without, 2) << "(beta + gamma) / beta = 4";
 }
 
+TEST(SelectSegments, AreLongerOnAFastLink) {
+  const Algorithm& ring = find_algorithm(Operation::allreduce, "ring");
+  const std::size_t bytes = std::size_t{1} << 24U;
+  const int at_1_gigabit = select_segments(ring, 4, bytes, with_link(8000, 8));
+  const int at_10_gigabit = select_segments(ring, 4, bytes, with_link(8000, 0.8));
+  EXPECT_GE(static_cast<std::size_t>(at_1_gigabit) * 4 * 65536, bytes) << "none needs a handshake";
+  EXPECT_LT(at_10_gigabit, at_1_gigabit / 2) << "the handshake takes longer than 64 KB";
+}
+
+TEST(AnsweredFromBytes, IsWhatIsUnderWayForALatency) {
+  Options options = with_link(8000, 8);
+  EXPECT_EQ(answered_from_bytes(Operation::bcast, options.link), 10000U);
+  options.link.beta_ns_per_byte = 0.8;
+  EXPECT_EQ(answered_from_bytes(Operation::allreduce, options.link), 100000U);
+  EXPECT_EQ(answered_from_bytes(Operation::gather, options.link), kNoAnswers);
+}
+
 Window window_of(Operation operation, std::string_view name, int ranks, std::size_t bytes,
                  const Options& options) {
   const Algorithm& a = find_algorithm(operation, name);
