@@ -226,6 +226,12 @@ const Algorithm& select_algorithm(Operation operation, const GroupSize& group, s
   return find_algorithm(operation, "auto");  // throws, naming what is known
 }
 
+std::size_t as_on_usual_link(std::size_t bytes, const GroupSize& group, const LinkModel& link) {
+  if (group.is_one_host()) return bytes;
+  return static_cast<std::size_t>(static_cast<double>(bytes) * link.beta_ns_per_byte /
+                                  LinkModel{}.beta_ns_per_byte);
+}
+
 bool prefers_stock(Operation operation, const GroupSize& group, std::size_t bytes) {
   const Rule& known = rule(operation);
   const bool composed = group.has_levels() && !known.among_hosts.empty();

@@ -73,6 +73,10 @@ struct Choice {
 /// @param bytes  of a block (per-rank operations) or the vector
 [[nodiscard]] Window select_window(const Shape& shape, std::size_t bytes, const Options& options);
 
+/// So many bytes take as long on the link of LinkModel's defaults as `bytes` do on `link`. The sizes from which "auto" takes one
+/// algorithm or another are those of that link.
+[[nodiscard]] std::size_t as_on_usual_link(std::size_t bytes, const GroupSize& group, const LinkModel& link);
+
 inline constexpr std::size_t kNoAnswers = std::numeric_limits<std::size_t>::max();
 /// A send between hosts of so many bytes or more had better end when its receiver has begun to receive, as it bounds what is in the
 /// network. kNoAnswers: none.

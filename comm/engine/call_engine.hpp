@@ -68,9 +68,11 @@ class CallEngine {
   [[nodiscard]] LinkModel measure_link(const LinkProbe& probe);
   /// Collective: measures the link between hosts, if there is one and the options allow that, and chooses by it from now on.
   void learn_link();
-  /// Before a call: the first that is long enough measures the link. All ranks see the same one.
+  /// Before a call, the same on all ranks: the link is learned once the calls have moved so much that it pays.
   void learn_link_for(const CallArguments& call) {
-    if (!is_link_known_ && call.bytes >= kWorthAProbe && call.algorithm != "mpi") learn_link();
+    if (is_link_known_ || call.algorithm == "mpi") return;
+    called_bytes_ += call.bytes;
+    if (called_bytes_ >= kWorthAProbe) learn_link();
   }
   void offer_stock() {
     planner_.offer_stock();
@@ -155,8 +157,8 @@ class CallEngine {
   void tell_observer(const PlannedCall& plan, const CallerTimes& times);
 
  private:
-  static constexpr std::size_t kWorthAProbe = std::size_t{1}
-                                              << 18U;  // bytes of a call that takes some milliseconds itself
+  /// Bytes of calls that take some milliseconds themselves.
+  static constexpr std::size_t kWorthAProbe = std::size_t{1} << 20U;
 
   Transport& transport_;
   Options options_;
@@ -167,6 +169,7 @@ class CallEngine {
   PendingCalls pending_;
   bool crowded_;  // more ranks than cores on this host
   bool is_link_known_ = false;
+  std::size_t called_bytes_ = 0;  // until it is known
   Observer* observer_ = nullptr;
   CallStatistics last_;
   std::uint32_t calls_ = 0;

@@ -83,10 +83,11 @@ void CallPlanner::require_sense(const CallArguments& a) const {
 }
 
 Choice CallPlanner::choice(const CallArguments& a, std::size_t mean_bytes, bool waits) const {
-  Choice choice = choose(a.operation, a.algorithm, group_, mean_bytes, is_ordered(a));
+  const std::size_t compared_bytes = as_on_usual_link(mean_bytes, group_, options_.link);
+  Choice choice = choose(a.operation, a.algorithm, group_, compared_bytes, is_ordered(a));
   // Within the MPI library nobody can tell who is stuck.
   if (has_stock_ && waits && options_.stuck_after.count() == 0 && a.algorithm == "auto" && stock_serves(a) &&
-      prefers_stock(a.operation, group_, mean_bytes)) {
+      prefers_stock(a.operation, group_, compared_bytes)) {
     return {};
   }
   choice.background = choice.background && has_background_;

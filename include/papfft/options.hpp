@@ -68,8 +68,8 @@ struct Options {
 
   /// See LinkModel and Collectives::measure_link.
   LinkModel link = {};
-  /// The first call of 256 KB or more, or a Session's constructor, measures the link between hosts, which takes about 20 ms at
-  /// 1 Gb/s. Its alpha and beta, rounded to powers, take the place of those in `link`.
+  /// A Session's constructor, or the call by which a group has moved 1 MB, measures the link between hosts, which takes about 20 ms
+  /// at 1 Gb/s. Its alpha and beta, rounded to powers, take the place of those in `link`.
   bool learn_link = true;
 
   /// The defaults, changed by PAPFFT_WAIT, PAPFFT_NAP_US, PAPFFT_SENDS, PAPFFT_RECEIVES, PAPFFT_STUCK_MS,

@@ -297,23 +297,23 @@ TEST(MeasureLink, AgreesOnAllRanks) {
   }
 }
 
-/// The link by which each of four ranks on two hosts chooses after a broadcast of so many bytes.
-std::vector<LinkModel> links_after(std::size_t bytes, Options options) {
+/// The link by which each of four ranks on two hosts chooses after broadcasts of so many bytes.
+std::vector<LinkModel> links_after(int calls, std::size_t bytes, Options options) {
   std::vector<LinkModel> links(4);
   ThreadGroup(4, 0, {0, 0, 1, 1}).run([&](Transport& transport) {
     Collectives comm(transport, options);
     std::vector<std::byte> data(bytes);
-    comm.bcast(std::span(data), 0);
+    for (int i = 0; i < calls; ++i) comm.bcast(std::span(data), 0);
     links[static_cast<std::size_t>(comm.rank())] = comm.options().link;
   });
   return links;
 }
 
-TEST(LearnLink, TheFirstLongCallMeasuresIt) {
-  for (const LinkModel& link : links_after(1024, quick())) {
-    EXPECT_EQ(link.beta_ns_per_byte, LinkModel{}.beta_ns_per_byte) << "a short call is not worth it";
+TEST(LearnLink, WhenSoMuchHasBeenMovedThatItPays) {
+  for (const LinkModel& link : links_after(3, std::size_t{1} << 18U, quick())) {
+    EXPECT_EQ(link.beta_ns_per_byte, LinkModel{}.beta_ns_per_byte) << "three calls are not worth it";
   }
-  const std::vector<LinkModel> links = links_after(std::size_t{1} << 18U, quick());
+  const std::vector<LinkModel> links = links_after(4, std::size_t{1} << 18U, quick());
   for (const LinkModel& link : links) {
     EXPECT_EQ(link.beta_ns_per_byte, links[0].beta_ns_per_byte);
     EXPECT_EQ(link.alpha_ns, links[0].alpha_ns);
@@ -326,7 +326,7 @@ TEST(LearnLink, TheFirstLongCallMeasuresIt) {
 TEST(LearnLink, NotWhereTheOptionsSayTheLink) {
   Options options = quick();
   options.learn_link = false;
-  for (const LinkModel& link : links_after(std::size_t{1} << 18U, options)) {
+  for (const LinkModel& link : links_after(1, std::size_t{1} << 20U, options)) {
     EXPECT_EQ(link.beta_ns_per_byte, LinkModel{}.beta_ns_per_byte);
   }
 }

@@ -107,6 +107,13 @@ TEST(SelectSegments, AreLongerOnAFastLink) {
   EXPECT_LT(at_10_gigabit, at_1_gigabit / 2) << "the handshake takes longer than 64 KB";
 }
 
+TEST(Choose, ComparesSizesByTheTimeTheyTake) {
+  const LinkModel fast = with_link(8000, 0.5).link;
+  EXPECT_EQ(as_on_usual_link(1'600'000, GroupSize{8, 8}, fast), 100'000U);
+  EXPECT_EQ(as_on_usual_link(1'600'000, GroupSize{8, 8}, LinkModel{}), 1'600'000U);
+  EXPECT_EQ(as_on_usual_link(1'600'000, GroupSize{8, 1}, fast), 1'600'000U) << "no link in memory";
+}
+
 TEST(AnsweredFromBytes, IsWhatIsUnderWayForALatency) {
   Options options = with_link(8000, 8);
   EXPECT_EQ(answered_from_bytes(Operation::bcast, options.link), 10000U);
