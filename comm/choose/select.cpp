@@ -268,6 +268,8 @@ int select_segments(const Algorithm& algorithm, const GroupSize& group, std::siz
     case Segmentation::even:
       break;
   }
+  // In memory nobody hands segments on, nor combines them.
+  if (group.is_one_host() && ranks == 2 && !is_reduction(algorithm.operation)) return 1;
   const int pieces = algorithm.piece_count == nullptr ? 1 : algorithm.piece_count(ranks);
   const std::size_t whole = bytes / static_cast<std::size_t>(pieces);
   const std::size_t longest = longest_segment_bytes(group, options.link);
