@@ -21,6 +21,12 @@ if(PAPFFT_SANITIZE MATCHES "address")
   list(APPEND PAPFFT_MPI_TEST_ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
 endif()
 
+# papfft_compile_tests(TARGET)    What tests do themselves need not be fast; what they test is, in libraries of its own.
+function(papfft_compile_tests target)
+  target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # papfft_add_test(NAME SOURCES files LINK targets [LABEL label] [TIMEOUT seconds])    one process, one ctest entry per TEST
 function(papfft_add_test name)
   cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SOURCES;LINK" ${ARGN})
@@ -35,7 +41,7 @@ function(papfft_add_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE papfft_options GTest::gmock GTest::gtest_main Threads::Threads ${ARG_LINK})
-  target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  papfft_compile_tests(${name})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
 endfunction()
@@ -51,6 +57,7 @@ function(papfft_add_mpi_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES} ${PROJECT_SOURCE_DIR}/tests/support/mpi_main.cpp)
   target_link_libraries(${name} PRIVATE papfft_options GTest::gmock GTest::gtest papfft_mpi_c ${ARG_LINK})
+  papfft_compile_tests(${name})
   foreach(n IN LISTS ARG_RANKS)
     add_test(NAME ${name}.np${n} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${n} --bind-to none
                                          $<TARGET_FILE:${name}>)

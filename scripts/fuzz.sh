@@ -8,15 +8,15 @@ seconds=${1:?usage: scripts/fuzz.sh SECONDS [TARGET...]}
 shift
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root"
-cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz --target papfft_fuzzers -j2 >build/fuzz/build.log 2>&1 || { cat build/fuzz/build.log; exit 1; }
-[ $# -gt 0 ] || set -- npy sigmf raw sound trace report
 mkdir -p build/fuzz/failures
+cmake --preset asan-ubsan >/dev/null
+cmake --build --preset asan-ubsan --target papfft_fuzzers -j2 >build/fuzz/build.log 2>&1 || { cat build/fuzz/build.log; exit 1; }
+[ $# -gt 0 ] || set -- npy sigmf raw sound trace report
 export FUZZ_SECONDS="$seconds"
 # What a run discovers is kept apart from the committed corpus, and used by the next run.
 printf '%s\n' "$@" | xargs -P3 -I{} sh -c '
   mkdir -p build/fuzz/found/{}
-  if build/fuzz/tests/fuzz/fuzz_{} -max_total_time="$FUZZ_SECONDS" -rss_limit_mb=2048 -malloc_limit_mb=512 -timeout=10 \
+  if build/asan-ubsan/tests/fuzz/fuzz_{} -max_total_time="$FUZZ_SECONDS" -rss_limit_mb=2048 -malloc_limit_mb=512 -timeout=10 \
       -max_len=4096 -print_final_stats=1 -artifact_prefix=build/fuzz/failures/{}- \
       build/fuzz/found/{} tests/fuzz/corpus/{} >build/fuzz/{}.log 2>&1; then
     echo "fuzz_{}: $(sed -n "s/^stat::number_of_executed_units: *//p" build/fuzz/{}.log) inputs, no failure"

@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array<int, 3> kSignals = {SIGUSR1, SIGINT, SIGTERM};
+constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGUSR1};  // the last is taken when all are
 constexpr auto kLookEvery = std::chrono::milliseconds(50);
 /// mpirun passes a signal on to all ranks: so long the others leave it to the root to speak for them.
 constexpr auto kRootSpeaksFor = std::chrono::seconds(2);

@@ -127,7 +127,7 @@ class StopOnOpenPipeTest(StopCase):
         """mpirun turns it into SIGTERM. Here the test is the launcher: what the ranks say is lost when mpirun ends."""
         environment = {**os.environ, "PMI_RANK": "0"}
         job = self.start_job("transform", "-", *BATCH, "-o", "out.npy", stdin=subprocess.PIPE, env=environment)
-        wait_until(lambda: catches(job.pid, signal.SIGTERM))
+        self.pids(job, None)
         job.send_signal(signal.SIGTERM)
         said, code = self.end_of(job)
         self.assertEqual((len(said), code), (1, 143), said)

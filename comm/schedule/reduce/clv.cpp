@@ -39,8 +39,13 @@ namespace {
 
 std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 
-// What works on bits is inlined into the functions at the end, each compiled for a processor of its own.
+// What works on bits is inlined into the functions at the end, each compiled for a processor of its own. With what a sanitizer adds
+// that would take a minute to compile.
+#ifdef PAPFFT_SANITIZED
+#define PAPFFT_INLINE inline
+#else
 #define PAPFFT_INLINE [[gnu::always_inline]] inline
+#endif
 
 struct Bits64 {
   std::uint64_t value;
