@@ -117,15 +117,17 @@ TEST(Gantt, DrawsBoxesWithNamesAroundRowsThatBelongTogether) {
   const std::string svg = draw(chart, {.title = "t"}, Format::svg).bytes;
   EXPECT_NE(svg.find(">host 7</text>"), std::string::npos);
   EXPECT_NE(svg.find(">host 9</text>"), std::string::npos);
-  // 400 boxes have no room for 400 names; the lowest has its own.
+  // 400 boxes have no room for 400 names.
   Gantt many;
   for (std::size_t r = 0; r < 400; ++r) {
     many.rows.push_back(std::to_string(r));
     many.bands.push_back({r, r, "host " + std::to_string(r) + "."});
   }
   const std::string crowded = draw(many, {.title = "t"}, Format::svg).bytes;
-  EXPECT_NE(crowded.find(">host 0.</text>"), std::string::npos);
-  EXPECT_EQ(crowded.find(">host 1.</text>"), std::string::npos);
+  int names = 0;
+  for (std::size_t at = 0; (at = crowded.find(">host ", at)) != std::string::npos; ++at) ++names;
+  EXPECT_GT(names, 10);
+  EXPECT_LT(names, 100);
   chart.bands = {{2, 4, "beyond"}};
   EXPECT_THROW((void)draw(chart, {}, Format::svg), std::invalid_argument);
   chart.bands = {{2, 1, "the wrong way around"}};
