@@ -34,8 +34,9 @@ std::optional<std::vector<int>> regular(std::string_view text) {
   const auto ranks = whole_number(text.substr(times + 1));
   if (!hosts || !ranks || *hosts < 1 || *ranks < 1 || *hosts > kMostRanks / *ranks) return std::nullopt;
   std::vector<int> layout;
-  layout.reserve(static_cast<std::size_t>(*hosts * *ranks));
-  for (int r = 0; r < *hosts * *ranks; ++r) layout.push_back(cyclic ? r % *hosts : r / *ranks);
+  const int count = *hosts * *ranks;
+  layout.reserve(static_cast<std::size_t>(count));
+  for (int r = 0; r < count; ++r) layout.push_back(cyclic ? r % *hosts : r / *ranks);
   return layout;
 }
 
