@@ -5,6 +5,8 @@
 #include "app/cli/command.hpp"
 #include "app/cli/exit_code.hpp"
 #include "app/cli/tell.hpp"
+#include "app/model/host_layout.hpp"
+#include "app/model/schedule_picture.hpp"
 #include "comm/schedule/core/print.hpp"
 #include "comm/schedule/core/registry.hpp"
 #include "comm/verify/verify.hpp"
@@ -22,7 +24,8 @@ struct ScheduleOptions {
   bool ordered = false;
   std::vector<std::int64_t> arrival_ns;
   std::int64_t round_ns = 0;
-  std::vector<int> hosts;
+  std::string hosts;
+  std::string picture;
   bool verify = false;
   bool json = false;
   bool text = false;
@@ -31,6 +34,7 @@ struct ScheduleOptions {
 int run_schedule(const ScheduleOptions& options) {
   const comm::Operation operation = comm::parse_operation(options.operation);
   const comm::Algorithm& algorithm = comm::find_algorithm(operation, options.algorithm);
+  const std::vector<int> hosts = parse_hosts(options.hosts);
   const comm::Schedule schedule = comm::make_schedule(algorithm, {.operation = operation,
                                                                   .ranks = options.ranks,
                                                                   .root = options.root,
@@ -38,9 +42,16 @@ int run_schedule(const ScheduleOptions& options) {
                                                                   .ordered = options.ordered,
                                                                   .arrival_ns = options.arrival_ns,
                                                                   .round_ns = options.round_ns,
-                                                                  .host = options.hosts});
+                                                                  .host = hosts});
+  if (!options.picture.empty()) {
+    draw_schedule(options.picture,
+                  fmt::format("{} {}: {} ranks, {} {}", options.operation, options.algorithm, options.ranks,
+                              schedule.shape.segments, schedule.shape.segments == 1 ? "segment" : "segments"),
+                  schedule, hosts);
+  }
   if (options.json) fmt::print("{}", comm::to_json(schedule));
-  if (options.text || (!options.json && !options.verify)) fmt::print("{}", comm::to_text(schedule));
+  const bool shows = options.json || options.verify || !options.picture.empty();
+  if (options.text || !shows) fmt::print("{}", comm::to_text(schedule));
   if (!options.verify) return kOk;
   if (const auto violation = comm::find_violation(schedule)) {
     tell("papfft: {} {}: {}\n", options.operation, options.algorithm, *violation);
@@ -78,13 +89,17 @@ void add_schedule(cli::Command& app) {
       ->add_option("--round", options->round_ns,
                    "duration of a round in ns, for algorithms that plan in rounds")
       ->capture_default_str();
+  command->add_option("--hosts", options->hosts,
+                      std::string(kHostsHelp) + "; for algorithms such as circulant@hosts");
   command
-      ->add_option("--hosts", options->hosts,
-                   "host of each rank, by any number, for algorithms such as circulant@hosts")
-      ->delimiter(',');
+      ->add_option(
+          "-o,--output", options->picture,
+          "draw it into this .png or .svg file: a row per rank, a box per host; a slot takes a unit of time "
+          "between hosts, a quarter inside one")
+      ->type_name("FILE");
   command->add_flag("--verify", options->verify, "run it symbolically and say whether it is correct");
   cli::Option* json = command->add_flag("--json", options->json, "print as JSON");
-  command->add_flag("--text", options->text, "print as text (the default without --verify and --json)")
+  command->add_flag("--text", options->text, "print as text (the default without --verify, --json and -o)")
       ->excludes(json);
   command->footer(
       "Examples:\n"
@@ -92,7 +107,9 @@ void add_schedule(cli::Command& app) {
       "  papfft schedule --op reduce --algorithm bnom --ranks 48 --root 5 --segments 8 --verify\n"
       "  papfft schedule --op gather --algorithm ls --ranks 4 --json\n"
       "  papfft schedule --op bcast --algorithm chain@hosts --ranks 4 --hosts 0,0,1,1 --segments 2\n"
-      "Exit codes: 0 ok, 64 usage, 70 the schedule is wrong.");
+      "  papfft schedule --op bcast --algorithm circulant@hosts --ranks 16 --hosts 4x4 --segments 8 -o "
+      "bcast.svg\n"
+      "Exit codes: 0 ok, 64 usage, 70 the schedule is wrong, 73 cannot write.");
   command->runs([options] { return run_schedule(*options); });
 }
 

@@ -17,7 +17,7 @@ int run_simulate(const SimulateOptions& options) {
   const SimulateSettings settings(options);
   check_outputs({options.json, options.csv});
   const std::vector<SimulatedRow> rows = run_simulation(options, settings);
-  if (!options.quiet) fmt::print("{}", simulation_table(rows));
+  if (!options.quiet) fmt::print("{}", simulation_table(settings, rows));
   if (!options.json.empty())
     write_text(options.json, simulation_document(options, settings, rows).dump(2) + "\n");
   write_text(options.csv, options.csv.empty() ? "" : simulation_csv(settings, rows));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "app/model/simulate_options.hpp"
 
+#include "app/model/host_layout.hpp"
 #include "app/run/arrival_pattern.hpp"
 #include "papfft/operation.hpp"
 
@@ -26,11 +27,19 @@ std::string footer() {
          "uniform:50ms\n"
          "  papfft simulate --algorithms bnom,binary --ranks 100000 --bytes 64K --segments 1,4\n"
          "  papfft simulate --op allreduce --ranks 64 --bytes 1M --platform fat-tree-10gbps.xml\n"
+         "  papfft simulate --op bcast --algorithms circulant,circulant@hosts --hosts 8x4 --bytes 1M,8M\n"
          "comm/model/README.md has the commands for the figures of the greedy reduction paper, and says what "
          "a platform "
-         "changes. Rank r runs on the platform's r-th host; algorithms plan by what a message between the "
-         "first two hosts "
-         "costs.\n"
+         "changes. Rank r runs on the platform's r-th host, unless --hosts says which ranks share one; "
+         "algorithms "
+         "plan by what a message between the first two hosts costs.\n"
+         "With --hosts, the ranks of a host share one port each way for all that leaves the host, and talk "
+         "to each "
+         "other by --inside-alpha and --inside-beta. Over bound: run time / the least that any algorithm "
+         "could need, "
+         "which is the larger of two: what must cross some host's link, and what must be copied inside a "
+         "host. "
+         "The algorithm 'bound' makes a row of it.\n"
          "Patterns:\n" +
          known_arrival_patterns() +
          "\nAlgorithms that plan by arrival times know these times, up to --prediction-error. Run time: from "
@@ -71,13 +80,16 @@ void SimulateOptions::declare_case(cli::Command& command) {
                   "-bi-greedy): by the "
                   "formulas of the greedy reduction paper; table-uni-greedy, -uni-greedy-uneven: by its "
                   "algorithm for "
-                  "one-way ports, with the best equal segments or the best of all up to 16 bytes")
+                  "one-way ports, with the best equal segments or the best of all up to 16 bytes; bound: no "
+                  "algorithm, but the least time that any could need")
       ->delimiter(',')
       ->capture_default_str();
-  command.add_option("--ranks", ranks, "numbers of ranks")
-      ->delimiter(',')
-      ->in_range(1, 1 << 20)
-      ->capture_default_str();
+  const cli::Option* ranks_option = command.add_option("--ranks", ranks, "numbers of ranks")
+                                        ->delimiter(',')
+                                        ->in_range(1, 1 << 20)
+                                        ->capture_default_str();
+  command.add_option("--hosts", hosts, std::string("in place of --ranks: ") + kHostsHelp)
+      ->excludes(ranks_option);
   command.add_option("--bytes", bytes, "sizes of the whole vector; K, M and G are powers of two")
       ->delimiter(',')
       ->capture_default_str();
@@ -109,12 +121,29 @@ void SimulateOptions::declare_case(cli::Command& command) {
 
 /// @return the option --platform, which excludes others
 cli::Option* SimulateOptions::declare_links(cli::Command& command) {
+  declare_ports(command);
+  return declare_platform(command);
+}
+
+void SimulateOptions::declare_ports(cli::Command& command) {
   command.add_option("--alpha", alpha, "time of a message without data")->capture_default_str();
   command.add_option("--beta", beta_ns, "time to move a byte, in ns (to the ps)")
       ->in_range(0.0, 1e6)
       ->capture_default_str();
   command.add_option("--gamma", gamma_ns, "time to combine a byte, in ns (to the ps)")
       ->in_range(0.0, 1e6)
+      ->capture_default_str();
+  const cli::Option* hosts_option = command.get_option("--hosts");
+  command.add_option("--inside-alpha", inside_alpha, "time of a message without data inside a host")
+      ->needs(hosts_option)
+      ->capture_default_str();
+  command
+      .add_option(
+          "--inside-beta", inside_beta_ns,
+          "time to move a byte inside a host, in ns (to the ps); the defaults of both are those of two ranks "
+          "with a core each")
+      ->in_range(0.0, 1e6)
+      ->needs(hosts_option)
       ->capture_default_str();
   command
       .add_option(
@@ -134,13 +163,17 @@ cli::Option* SimulateOptions::declare_links(cli::Command& command) {
           "--window", window,
           "messages that a rank may have under way each way, or sends:receives; auto: as many as in a call")
       ->capture_default_str();
+}
+
+cli::Option* SimulateOptions::declare_platform(cli::Command& command) {
   cli::Option* platform_option = command
                                      .add_option("--platform", platform,
                                                  "a platform file of SimGrid, whose links take the place of "
                                                  "one-port ones: a path, or the name of one "
                                                  "in data/platforms")
                                      ->type_name("FILE");
-  for (const char* name : {"--alpha", "--beta", "--ports", "--combining"}) {
+  for (const char* name :
+       {"--alpha", "--beta", "--ports", "--combining", "--inside-alpha", "--inside-beta"}) {
     command.get_option(name)->excludes(platform_option);
   }
   command

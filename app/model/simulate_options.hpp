@@ -13,6 +13,7 @@ struct SimulateOptions {
   std::string operation = "reduce";
   std::vector<std::string> algorithms = {"all"};
   std::vector<int> ranks = {8};
+  std::string hosts;
   std::vector<std::string> bytes = {"1M"};
   std::vector<std::string> segments = {"best"};
   std::vector<std::string> arrivals = {"none"};
@@ -23,6 +24,9 @@ struct SimulateOptions {
   std::string alpha = "8us";
   double beta_ns = 8;
   double gamma_ns = 0.25;
+  // As two ranks with a core each move 1 MB through memory on the machine of docs/measurements.md.
+  std::string inside_alpha = "1us";
+  double inside_beta_ns = 0.2;
   std::string ports = "bi";
   std::string combining = "overlapped";
   std::string window = "auto";
@@ -40,6 +44,8 @@ struct SimulateOptions {
  private:
   void declare_case(cli::Command& command);
   cli::Option* declare_links(cli::Command& command);
+  void declare_ports(cli::Command& command);
+  cli::Option* declare_platform(cli::Command& command);
 };
 
 }  // namespace papfft::app

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "app/cli/version.hpp"
+#include "app/model/simulated_call.hpp"
 #include "app/report/byte_count.hpp"
 #include "app/report/text_table.hpp"
 
@@ -31,6 +32,15 @@ io::Json links_json(const SimulateOptions& options, const SimulateSettings& sett
           {"combining", options.combining}};
 }
 
+/// Which ranks share a host, and what messages inside one cost.
+io::Json hosts_json(const SimulateOptions& options, const SimulateSettings& settings) {
+  if (settings.hosts.empty()) return io::Json::object();
+  const comm::InsideLink& inside = settings.machine.inside;
+  return {{"hosts", options.hosts},
+          {"inside_alpha", fmt::format("{:g}us", ns_of(inside.alpha) * 1e-3)},
+          {"inside_beta_ns_per_byte", ns_of(inside.beta)}};
+}
+
 io::Json row_json(const SimulateSettings& settings, const SimulatedRow& row) {
   const auto [least, most] = std::ranges::minmax(row.run_ns);
   io::Json json = {{"op", comm::to_string(settings.operation)},
@@ -48,34 +58,59 @@ io::Json row_json(const SimulateSettings& settings, const SimulatedRow& row) {
     json["after_last_ns"] = {
         {"mean", SimulatedRow::mean(row.after_last_ns)}, {"min", soonest}, {"max", latest}};
   }
+  if (row.bound_ns > 0) json["bound_ns"] = row.bound_ns;
   if (!row.messages.is_null()) json["messages"] = row.messages;
   return json;
 }
 
 }  // namespace
 
-std::string simulation_table(const std::vector<SimulatedRow>& rows) {
-  report::TextTable table(
-      {"ranks", "bytes", "arrivals", "algorithm", "segments", "run us", "elapsed us", "over best"});
+std::string simulation_table(const SimulateSettings& settings, const std::vector<SimulatedRow>& rows) {
+  const bool has_bound = !settings.hosts.empty();
+  std::vector<std::string> names = {"ranks",    "bytes",  "arrivals",   "algorithm",
+                                    "segments", "run us", "elapsed us", "over best"};
+  if (has_bound) names.emplace_back("over bound");
+  report::TextTable table(names);
   for (const SimulatedRow& row : rows) {
-    table.add({std::to_string(row.ranks), report::byte_count_text(row.bytes), row.pattern, row.algorithm,
-               std::to_string(row.segments), fmt::format("{:.3f}", row.mean_run_ns() / 1e3),
-               fmt::format("{:.3f}", SimulatedRow::mean(row.elapsed_ns) / 1e3),
-               fmt::format("{:.3f}", row.over_best)});
+    std::vector<std::string> cells = {std::to_string(row.ranks),
+                                      report::byte_count_text(row.bytes),
+                                      row.pattern,
+                                      row.algorithm,
+                                      std::to_string(row.segments),
+                                      fmt::format("{:.3f}", row.mean_run_ns() / 1e3),
+                                      fmt::format("{:.3f}", SimulatedRow::mean(row.elapsed_ns) / 1e3),
+                                      fmt::format("{:.3f}", row.over_best)};
+    if (has_bound) {
+      cells.push_back(row.bound_ns > 0 ? fmt::format("{:.3f}", row.mean_run_ns() / row.bound_ns) : "-");
+    }
+    table.add(cells);
   }
   return table.text();
 }
 
 std::string simulation_csv(const SimulateSettings& settings, const std::vector<SimulatedRow>& rows) {
-  report::TextTable table({"op", "algorithm", "ranks", "bytes", "pattern", "segments", "iterations", "run_ns",
-                           "run_ns_min", "run_ns_max", "elapsed_ns", "over_best"});
+  const bool has_bound = !settings.hosts.empty();
+  std::vector<std::string> names = {"op",         "algorithm",  "ranks",      "bytes",
+                                    "pattern",    "segments",   "iterations", "run_ns",
+                                    "run_ns_min", "run_ns_max", "elapsed_ns", "over_best"};
+  if (has_bound) names.emplace_back("bound_ns");
+  report::TextTable table(names);
   for (const SimulatedRow& row : rows) {
     const auto [least, most] = std::ranges::minmax(row.run_ns);
-    table.add({std::string(comm::to_string(settings.operation)), row.algorithm, std::to_string(row.ranks),
-               std::to_string(row.bytes), row.pattern, std::to_string(row.segments),
-               std::to_string(row.run_ns.size()), fmt::format("{}", row.mean_run_ns()),
-               fmt::format("{}", least), fmt::format("{}", most),
-               fmt::format("{}", SimulatedRow::mean(row.elapsed_ns)), fmt::format("{}", row.over_best)});
+    std::vector<std::string> cells = {std::string(comm::to_string(settings.operation)),
+                                      row.algorithm,
+                                      std::to_string(row.ranks),
+                                      std::to_string(row.bytes),
+                                      row.pattern,
+                                      std::to_string(row.segments),
+                                      std::to_string(row.run_ns.size()),
+                                      fmt::format("{}", row.mean_run_ns()),
+                                      fmt::format("{}", least),
+                                      fmt::format("{}", most),
+                                      fmt::format("{}", SimulatedRow::mean(row.elapsed_ns)),
+                                      fmt::format("{}", row.over_best)};
+    if (has_bound) cells.push_back(fmt::format("{}", row.bound_ns));
+    table.add(cells);
   }
   return table.csv();
 }
@@ -89,6 +124,7 @@ io::Json simulation_document(const SimulateOptions& options, const SimulateSetti
                   {"ordered", options.ordered},
                   {"seed", options.seed}};
   all.update(links_json(options, settings));
+  all.update(hosts_json(options, settings));
   all["window"] = options.window;
   all["prediction_error"] = options.prediction_error;
   return {{"papfft", kVersion}, {"settings", all}, {"rows", list}};

@@ -9,7 +9,8 @@
 
 namespace papfft::app {
 
-[[nodiscard]] std::string simulation_table(const std::vector<SimulatedRow>& rows);
+[[nodiscard]] std::string simulation_table(const SimulateSettings& settings,
+                                           const std::vector<SimulatedRow>& rows);
 [[nodiscard]] std::string simulation_csv(const SimulateSettings& settings,
                                          const std::vector<SimulatedRow>& rows);
 [[nodiscard]] io::Json simulation_document(const SimulateOptions& options, const SimulateSettings& settings,

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "app/cli/exit_code.hpp"
+#include "app/model/host_layout.hpp"
 #include "app/model/reduction_formulas.hpp"
 #include "app/report/byte_count.hpp"
 #include "app/run/job_options.hpp"
@@ -34,7 +35,8 @@ std::optional<comm::Window> parse_window(std::string_view text) {
   };
   const std::size_t colon = text.find(':');
   const int sends = number(text.substr(0, colon));
-  return comm::Window{sends, colon == std::string_view::npos ? sends : number(text.substr(colon + 1))};
+  const int receives = colon == std::string_view::npos ? sends : number(text.substr(colon + 1));
+  return comm::Window{sends, receives, sends, receives};
 }
 
 /// A number of segments; or "best", "auto". @throws UsageError, std::invalid_argument
@@ -46,6 +48,8 @@ int parse_segments(const std::string& text) {
   return segments;
 }
 
+comm::Ticks ticks_of(double ns) { return std::llround(ns * static_cast<double>(kTicksPerNs)); }
+
 comm::Combining parse_combining(const std::string& text) {
   if (text == "overlapped") return comm::Combining::overlapped;
   return text == "exclusive" ? comm::Combining::exclusive : comm::Combining::in_message;
@@ -55,11 +59,17 @@ comm::Combining parse_combining(const std::string& text) {
 
 SimulateSettings::SimulateSettings(const SimulateOptions& o)
     : operation(comm::parse_operation(o.operation)),
+      hosts(parse_hosts(o.hosts)),
+      ranks(hosts.empty() ? o.ranks : std::vector<int>{static_cast<int>(hosts.size())}),
       machine{.alpha = parse_duration_ns(o.alpha) * kTicksPerNs,
-              .beta = std::llround(o.beta_ns * static_cast<double>(kTicksPerNs)),
-              .gamma = std::llround(o.gamma_ns * static_cast<double>(kTicksPerNs)),
+              .beta = ticks_of(o.beta_ns),
+              .gamma = ticks_of(o.gamma_ns),
               .duplex = o.ports == "bi",
-              .combining = parse_combining(o.combining)},
+              .combining = parse_combining(o.combining),
+              .host_of_rank = hosts,
+              .inside = {.alpha = parse_duration_ns(o.inside_alpha) * kTicksPerNs,
+                         .beta = ticks_of(o.inside_beta_ns),
+                         .gamma = ticks_of(o.gamma_ns)}},
       window(parse_window(o.window)),
       prediction_error_ns(parse_duration_ns(o.prediction_error)) {
   for (const std::string& name : o.algorithms) add_algorithm(name, o);
@@ -70,8 +80,11 @@ SimulateSettings::SimulateSettings(const SimulateOptions& o)
   platform =
       open_platform(o.platform, o.network == "tcp" ? comm::NetworkModel::tcp : comm::NetworkModel::plain);
   const comm::LinkModel link = platform->link();
-  machine.alpha = std::llround(link.alpha_ns * static_cast<double>(kTicksPerNs));
-  machine.beta = std::llround(link.beta_ns_per_byte * static_cast<double>(kTicksPerNs));
+  const comm::LinkModel inside = platform->inside_link();
+  machine.alpha = ticks_of(link.alpha_ns);
+  machine.beta = ticks_of(link.beta_ns_per_byte);
+  machine.inside.alpha = ticks_of(inside.alpha_ns);
+  machine.inside.beta = ticks_of(inside.beta_ns_per_byte);
 }
 
 void SimulateSettings::add_algorithm(const std::string& name, const SimulateOptions& o) {
@@ -84,13 +97,13 @@ void SimulateSettings::add_algorithm(const std::string& name, const SimulateOpti
   if (is_formula(name)) {
     const char* combining_there = is_uni_greedy(name) ? "exclusive" : "in-message";
     if (operation != comm::Operation::reduce || !o.platform.empty() || o.combining != combining_there ||
-        o.arrivals != std::vector<std::string>{"none"}) {
-      throw UsageError(
-          fmt::format("{}: the paper computes it for --op reduce, --combining {} and no arrivals", name,
-                      combining_there));
+        !hosts.empty() || o.arrivals != std::vector<std::string>{"none"}) {
+      throw UsageError(fmt::format(
+          "{}: the paper computes it for --op reduce, --combining {}, one rank per host and no arrivals",
+          name, combining_there));
     }
     require_formula(name, o.ports == "bi");
-  } else if (comm::choose(operation, name, 2, 0, o.ordered).algorithm == nullptr) {
+  } else if (name != kBoundName && comm::choose(operation, name, 2, 0, o.ordered).algorithm == nullptr) {
     throw UsageError("simulate: the MPI library's own collectives are not schedules");
   }
   algorithms.push_back(name);

@@ -16,7 +16,8 @@ namespace papfft::app {
 
 constexpr comm::Ticks kTicksPerNs = 1000;  ///< a byte may take less than a nanosecond
 constexpr int kBestSegments = 0;
-constexpr int kChosenSegments = -1;  ///< as a call would choose them
+constexpr int kChosenSegments = -1;          ///< as a call would choose them
+constexpr const char* kBoundName = "bound";  ///< in place of an algorithm: the least time that any could need
 
 /// The words of the command line, with a meaning.
 struct SimulateSettings {
@@ -25,10 +26,12 @@ struct SimulateSettings {
 
   comm::Operation operation = comm::Operation::reduce;
   std::vector<std::string> algorithms;
+  std::vector<int> hosts;  ///< of each rank; empty: each rank has its own
+  std::vector<int> ranks;
   std::vector<std::uint64_t> bytes;
   std::vector<int> segments;  ///< or kBestSegments, kChosenSegments
   std::vector<ArrivalPattern> patterns;
-  comm::Machine machine;
+  comm::Machine machine;               ///< looks at `hosts`, so that these settings are not copied
   std::optional<comm::Window> window;  ///< nothing: as a call would have it
   std::int64_t prediction_error_ns = 0;
   std::unique_ptr<comm::Platform> platform;  ///< nullptr: one-port links, which `machine` describes

@@ -14,8 +14,10 @@
 #include "app/cli/exit_code.hpp"
 #include "app/model/reduction_formulas.hpp"
 #include "app/model/simulated_call.hpp"
+#include "comm/bounds/host_bounds.hpp"
 #include "comm/choose/select.hpp"
 #include "comm/engine/layout.hpp"
+#include "comm/schedule/core/hosts.hpp"
 #include "comm/schedule/core/registry.hpp"
 #include "comm/schedule/core/transform.hpp"
 
@@ -75,18 +77,17 @@ class Simulation {
 
   std::vector<SimulatedRow> run() {
     std::vector<SimulatedRow> rows;
-    for (const int ranks : options_.ranks) {
-      if (options_.root >= ranks)
-        throw UsageError(fmt::format("no rank {} among {} as --root", options_.root, ranks));
-      if (settings_.platform && ranks > settings_.platform->host_count()) {
-        throw UsageError(fmt::format("{} has {} hosts; what would work: --ranks up to that",
-                                     options_.platform, settings_.platform->host_count()));
-      }
+    for (const int ranks : settings_.ranks) {
+      require_room_for(ranks);
       for (const std::uint64_t bytes : settings_.bytes) {
         for (const ArrivalPattern& pattern : settings_.patterns) {
           const std::size_t first = rows.size();
           for (const std::string& name : settings_.algorithms) add_rows(rows, name, ranks, bytes, pattern);
-          compare(std::span(rows).subspan(first));
+          const std::span<SimulatedRow> of_case = std::span(rows).subspan(first);
+          compare(of_case);
+          if (settings_.hosts.empty()) continue;
+          const double bound_ns = SimulatedRow::mean(bounds_ns(ranks, bytes, pattern));
+          for (SimulatedRow& row : of_case) row.bound_ns = bound_ns;
         }
       }
     }
@@ -94,14 +95,63 @@ class Simulation {
   }
 
  private:
+  void require_room_for(int ranks) const {
+    if (options_.root >= ranks)
+      throw UsageError(fmt::format("no rank {} among {} as --root", options_.root, ranks));
+    if (!settings_.platform) return;
+    const int hosts = comm::Hosts(ranks, settings_.hosts).count();
+    if (hosts <= settings_.platform->host_count()) return;
+    throw UsageError(fmt::format("{} has {} hosts; what would work: {} up to that", options_.platform,
+                                 settings_.platform->host_count(),
+                                 settings_.hosts.empty() ? "--ranks" : "--hosts"));
+  }
+
+  /// The bound is no algorithm, and so not the best one.
   static void compare(std::span<SimulatedRow> rows) {
-    if (rows.empty()) return;
-    const double best = std::ranges::min_element(rows, {}, &SimulatedRow::mean_run_ns)->mean_run_ns();
-    for (SimulatedRow& row : rows) row.over_best = best > 0 ? row.mean_run_ns() / best : 1;
+    std::optional<double> best;
+    for (const SimulatedRow& row : rows) {
+      if (row.algorithm != kBoundName) best = std::min(best.value_or(row.mean_run_ns()), row.mean_run_ns());
+    }
+    for (SimulatedRow& row : rows) row.over_best = best.value_or(0) > 0 ? row.mean_run_ns() / *best : 1;
+  }
+
+  /// The least run time of each call.
+  [[nodiscard]] std::vector<double> bounds_ns(int ranks, std::uint64_t bytes,
+                                              const ArrivalPattern& pattern) const {
+    const comm::Hosts hosts(ranks, settings_.hosts);
+    const comm::Machine& machine = settings_.machine;
+    const double moving = ns_of(comm::bound_on_hosts(settings_.operation, hosts, options_.root,
+                                                     static_cast<std::int64_t>(block_bytes(ranks, bytes)),
+                                                     machine.beta, machine.inside.beta));
+    std::vector<double> result;
+    for (int iteration = 0; iteration < options_.iterations; ++iteration) {
+      const auto [first, last] = std::ranges::minmax(arrivals_ns(pattern, iteration, ranks));
+      result.push_back(std::max(moving, static_cast<double>(last - first)));
+    }
+    return result;
+  }
+
+  [[nodiscard]] SimulatedRow bound_row(int ranks, std::uint64_t bytes, const ArrivalPattern& pattern) const {
+    const std::vector<double> bounds = bounds_ns(ranks, bytes, pattern);
+    return {.algorithm = kBoundName,
+            .ranks = ranks,
+            .bytes = bytes,
+            .pattern = pattern.spec(),
+            .segments = 1,
+            .run_ns = bounds,
+            .elapsed_ns = bounds};
+  }
+
+  [[nodiscard]] comm::GroupSize group_of(int ranks) const {
+    return {ranks, comm::Hosts(ranks, settings_.hosts).count()};
   }
 
   void add_rows(std::vector<SimulatedRow>& rows, const std::string& name, int ranks, std::uint64_t bytes,
                 const ArrivalPattern& pattern) const {
+    if (name == kBoundName) {
+      rows.push_back(bound_row(ranks, bytes, pattern));
+      return;
+    }
     if (is_uni_greedy(name)) {
       rows.push_back(computed(
           name, ranks, bytes, pattern,
@@ -116,7 +166,8 @@ class Simulation {
       }
       return;
     }
-    const comm::Choice choice = comm::choose(settings_.operation, name, ranks, bytes, options_.ordered);
+    const comm::Choice choice =
+        comm::choose(settings_.operation, name, group_of(ranks), block_bytes(ranks, bytes), options_.ordered);
     const auto simulated = [&](int segments) {
       return simulate(choice, name, ranks, bytes, pattern, segments);
     };
@@ -159,7 +210,7 @@ class Simulation {
   }
 
   [[nodiscard]] int chosen_segments(const comm::Algorithm& algorithm, int ranks, std::uint64_t bytes) const {
-    return comm::select_segments(algorithm, ranks, block_bytes(ranks, bytes), call_options());
+    return comm::select_segments(algorithm, group_of(ranks), block_bytes(ranks, bytes), call_options());
   }
 
   /// A row whose time is the same in each call.
@@ -254,15 +305,16 @@ class Simulation {
                                            .ordered = options_.ordered,
                                            .arrival_ns = predicted_ns(arrivals, iteration),
                                            .round_ns = round,
-                                           .combine_ns = beside ? 0 : segment_ns(machine.gamma)});
+                                           .combine_ns = beside ? 0 : segment_ns(machine.gamma),
+                                           .host = settings_.hosts});
         slot_bytes = sizes(algorithm, plan->shape(), block);
       }
       const comm::Conduct conduct{
           .window = settings_.window.value_or(comm::select_window(plan->shape(), block, call_options())),
           .early = choice.background ? comm::Early::background : comm::Early::nothing};
       if (settings_.platform) {
-        const comm::PlatformRun result =
-            settings_.platform->replay(plan->whole(), slot_bytes, arrivals, options_.gamma_ns, conduct);
+        const comm::PlatformRun result = settings_.platform->replay(
+            plan->whole(), slot_bytes, arrivals, options_.gamma_ns, conduct, settings_.hosts);
         row.run_ns.push_back(result.run_ns);
         row.elapsed_ns.push_back(result.elapsed_ns);
         continue;
@@ -275,7 +327,7 @@ class Simulation {
       row.elapsed_ns.push_back(result.elapsed_mean() / static_cast<double>(kTicksPerNs));
       row.after_last_ns.push_back(ns_of(std::ranges::max(result.exit) - std::ranges::max(arrivals)));
       if (options_.messages && iteration == 0) {
-        row.messages = messages_json(plan->whole(), result, slot_bytes, arrivals);
+        row.messages = messages_json(plan->whole(), result, slot_bytes, arrivals, settings_.hosts);
       }
     }
     row.segments = plan->shape().segments;

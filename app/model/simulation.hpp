@@ -21,6 +21,7 @@ struct SimulatedRow {
   std::vector<double> after_last_ns = {};  // last exit - last arrival; where known
   io::Json messages = {};                  // of the first call, if wanted
   double over_best = 1;                    // mean run time / that of the best algorithm here
+  double bound_ns = 0;                     // mean of the least that any could need; 0: not computed
 
   [[nodiscard]] double mean_run_ns() const { return mean(run_ns); }
   static double mean(const std::vector<double>& v);

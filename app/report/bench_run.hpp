@@ -42,6 +42,7 @@ struct Messages {
   std::vector<Message> messages = {};
   std::vector<double> arrival_s = {};  ///< per rank
   std::vector<double> exit_s = {};     ///< per rank
+  std::vector<int> host = {};          ///< per rank, any numbers; empty: each rank has its own
 };
 
 /// One algorithm in one situation. Times in seconds.

@@ -6,37 +6,13 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <set>
 #include <span>
 
 #include "app/report/figure_maker.hpp"
+#include "app/report/messages_plot.hpp"
 
 namespace papfft::app::report {
 namespace {
-
-Gantt schedule_plot(const Messages& call) {
-  Gantt chart{
-      .kinds = {{"computes", palette_color(5)}, {"in the call", kGrid}, {"combines", palette_color(2)}},
-      .link_kinds = {{"message", kMuted}, {"on the critical path", palette_color(1)}},
-      .row_label = "rank",
-      .x = {.label = "time after the first arrival", .unit = "s"}};
-  for (std::size_t r = 0; r < call.arrival_s.size(); ++r) {
-    chart.rows.push_back(std::to_string(r));
-    chart.bars.push_back({r, {0, call.arrival_s[r]}, 0});
-    chart.bars.push_back({r, {call.arrival_s[r], call.exit_s[r]}, 1});
-  }
-  constexpr Range kLowerPart{0, 0.3};
-  bool combines = false;
-  for (const Messages::Message& m : call.messages) {
-    chart.links.push_back({m.from, m.begin_s, m.to, m.end_s, m.critical ? 1U : 0U});
-    if (m.combined_s <= m.end_s) continue;
-    chart.bars.push_back({m.to, {m.end_s, m.combined_s}, 2, kLowerPart});
-    combines = true;
-  }
-  if (!combines) chart.kinds.pop_back();
-  chart.x.range = with_room(std::ranges::max(call.exit_s));
-  return chart;
-}
 
 OwnHeatMap signed_map(OwnHeatMap own) {
   own.map.signed_values = true;
@@ -145,7 +121,7 @@ void add_message_figures(FigureMaker& figures, const Rows& rows) {
                 fmt::format("Messages of one call: {}, arrivals {}, by {}{}",
                             figures.case_text(row->bytes, row->ranks), row->pattern, row->algorithm,
                             row->segments > 1 ? fmt::format(" in {} segments", row->segments) : ""),
-                schedule_plot(*row->messages),
+                messages_plot(*row->messages, {.label = "time after the first arrival", .unit = "s"}),
                 fmt::format("{} messages, {} of them on the critical path, which decides the last exit.",
                             all.size(), critical));
   }

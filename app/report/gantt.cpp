@@ -18,7 +18,9 @@ constexpr double kLink_px = 1;          // of the first kind; each further one i
 constexpr double kCaptionSize = 0.8;    // in em
 constexpr double kLeastWidth_px = 0.5;  // what is shorter would vanish
 constexpr Rgb kMarkColor = kText;
-constexpr std::size_t kLabelledRows = 32;  // of more rows only some have a label
+constexpr Rgb kBandColor{0xee, 0xf3, 0xfa};  // pale enough for grey bars and lines upon it
+constexpr double kBandGap = 0.06;            // of a row's height, at either end of a band
+constexpr std::size_t kLabelledRows = 32;    // of more rows only some have a label
 
 Range x_range(const Gantt& chart) {
   if (chart.x.range) return *chart.x.range;
@@ -46,8 +48,11 @@ void require_known(const Gantt& chart) {
   const bool links_known = std::ranges::all_of(chart.links, [&](const Gantt::Link& link) {
     return std::max(link.from_row, link.to_row) < chart.rows.size() && link.kind < chart.link_kinds.size();
   });
-  if (!bars_known || !links_known || !std::ranges::all_of(chart.marks, in_row))
-    throw std::invalid_argument("gantt: a bar, a mark or a link of no row, or of no kind");
+  const bool bands_known = std::ranges::all_of(chart.bands, [&](const Gantt::Band& band) {
+    return band.first_row <= band.last_row && band.last_row < chart.rows.size();
+  });
+  if (!bars_known || !links_known || !bands_known || !std::ranges::all_of(chart.marks, in_row))
+    throw std::invalid_argument("gantt: a bar, a mark, a link or a band of no row, or of no kind");
 }
 
 double link_width_px(std::size_t kind) { return kLink_px * static_cast<double>(kind + 1); }
@@ -82,6 +87,36 @@ void draw_caption(Canvas& canvas, const Gantt::Bar& bar, const Rect& place, Rgb 
               {.size_px = size_px, .baseline = Baseline::middle, .color = text_color_on(background)});
 }
 
+/// From half a row below its first row to half a row above its last.
+Rect place_of(const Gantt::Band& band, const Frame& frame) {
+  const double top = frame.y()(static_cast<double>(band.last_row) + 0.5 - kBandGap);
+  const double bottom = frame.y()(static_cast<double>(band.first_row) - 0.5 + kBandGap);
+  return {frame.area().x, top, frame.area().width, bottom - top};
+}
+
+void draw_boxes(Canvas& canvas, const Gantt& chart, const Frame& frame) {
+  for (const Gantt::Band& band : chart.bands) {
+    const Rect box = place_of(band, frame);
+    const double right = box.right();
+    canvas.rectangle(box, kBandColor);
+    for (const double y : {box.y, box.bottom()}) canvas.line({box.x, y}, {right, y}, {kMuted, 0.5});
+  }
+}
+
+/// Upon everything else. Where bands are lower than a line of text, only some have their names.
+void draw_names(Canvas& canvas, const Gantt& chart, const Frame& frame) {
+  const double size_px = kCaptionSize * frame.font_px();
+  double free_below = frame.area().bottom();
+  for (const Gantt::Band& band : chart.bands) {
+    const Rect box = place_of(band, frame);
+    const double middle = box.y + box.height / 2;
+    if (middle + size_px / 2 > free_below) continue;
+    canvas.text({box.right() - 0.3 * size_px, middle}, band.name,
+                {.size_px = size_px, .anchor = Anchor::end, .baseline = Baseline::middle, .color = kMuted});
+    free_below = middle - size_px / 2;
+  }
+}
+
 }  // namespace
 
 Picture draw(const Gantt& chart, const PlotStyle& style, Format format) {
@@ -103,6 +138,7 @@ Picture draw(const Gantt& chart, const PlotStyle& style, Format format) {
   const auto canvas = make_canvas(format, style.size, style.title, frame.describe("Gantt chart"));
   frame.draw_grid(*canvas);
   canvas->begin_clip(frame.area());
+  draw_boxes(*canvas, chart, frame);
   const double row_px = std::abs(frame.y()(1) - frame.y()(0));
   for (const Gantt::Bar& bar : chart.bars) {
     const Rect place = place_of(bar, frame, row_px);
@@ -129,6 +165,7 @@ Picture draw(const Gantt& chart, const PlotStyle& style, Format format) {
       canvas->line({at, middle - row_px / 2}, {at, middle + row_px / 2}, {kMarkColor, kMark_px});
     }
   }
+  draw_names(*canvas, chart, frame);
   canvas->end_clip();
   frame.draw(*canvas);
   return {canvas->finish(), frame.layout()};

@@ -142,7 +142,14 @@ struct Gantt {
     double to = 0;
     std::size_t kind = 0;  ///< index into `link_kinds`
   };
+  /// Neighbouring rows that belong together, such as the ranks of a host: a box behind them with its name at the right.
+  struct Band {
+    std::size_t first_row = 0;
+    std::size_t last_row = 0;
+    std::string name = {};
+  };
   std::vector<std::string> rows = {};  ///< the lowest first
+  std::vector<Band> bands = {};        ///< from the lowest row on
   std::vector<Kind> kinds = {};        ///< of bars
   std::vector<Bar> bars = {};          ///< later ones lie upon earlier ones
   std::string mark_name = {};          ///< for the legend; empty: no marks

@@ -128,6 +128,11 @@ std::optional<Messages> RowFields::messages(std::size_t ranks) const {
   }
   if (result.arrival_s.size() != ranks || result.exit_s.size() != ranks)
     fail("has not one arrival and exit per rank in 'messages'");
+  if (json.contains("host")) {
+    const std::vector<double> host = list("host", std::numeric_limits<int>::max());
+    if (host.size() != ranks) fail("has not one host per rank in 'messages'");
+    for (const double number : host) result.host.push_back(static_cast<int>(number));
+  }
   for (std::vector<double>* times : {&result.arrival_s, &result.exit_s}) {
     for (double& t : *times) t *= 1e-9;
   }

@@ -21,7 +21,7 @@ struct PlatformRun {
   double elapsed_ns = 0;        ///< mean of exit - arrival
 };
 
-/// A network with hosts at its ends. Rank r lives on host r.
+/// A network with hosts at its ends. Rank r lives on host r unless replay() is told otherwise.
 class Platform {
  public:
   Platform() = default;
@@ -35,17 +35,28 @@ class Platform {
   /// other messages, so latency_ns is the same. Gamma is 0.
   [[nodiscard]] virtual LinkModel link() const = 0;
 
+  /// What a message between two ranks of the first host costs. All 0 if the platform gives its hosts no loopback.
+  [[nodiscard]] virtual LinkModel inside_link() const = 0;
+
   /// Runs a schedule as simulate() does, by the same rules for what a rank may post when, except that
   /// - a message takes the route's latency and its share of the rate of every link on the way (no ports, so a rank has as many
   ///   messages under way as its window admits);
   /// - a rank combines one op at a time, beside its messages (Combining::overlapped).
-  /// @param slot_bytes  size of each slot, shape.slots() of them
-  /// @param arrival_ns  when each rank calls the operation, >= 0
-  /// @throws std::invalid_argument  the arguments do not fit the schedule, or there are more ranks than hosts
+  /// @param slot_bytes    size of each slot, shape.slots() of them
+  /// @param arrival_ns    when each rank calls the operation, >= 0
+  /// @param host_of_rank  ranks with the same number share a host of the platform, with its links and its cores; the platform's
+  ///                      hosts are taken in the order of their first ranks. Empty: each rank has a host of its own
+  /// @throws std::invalid_argument  the arguments do not fit the schedule, or the ranks need more hosts than there are
   /// @throws std::runtime_error     the schedule deadlocks
   [[nodiscard]] virtual PlatformRun replay(const Schedule& schedule, std::span<const std::int64_t> slot_bytes,
                                            std::span<const std::int64_t> arrival_ns, double gamma_ns_per_byte,
-                                           const Conduct& conduct) = 0;
+                                           const Conduct& conduct, std::span<const int> host_of_rank) = 0;
+  /// The same with one rank per host.
+  [[nodiscard]] PlatformRun replay(const Schedule& schedule, std::span<const std::int64_t> slot_bytes,
+                                   std::span<const std::int64_t> arrival_ns, double gamma_ns_per_byte,
+                                   const Conduct& conduct) {
+    return replay(schedule, slot_bytes, arrival_ns, gamma_ns_per_byte, conduct, {});
+  }
 };
 
 /// How SimGrid computes the time of a message.

@@ -2,6 +2,8 @@
 #include "comm/model/simulator.hpp"
 
 #include <algorithm>
+#include <array>
+#include <initializer_list>
 #include <limits>
 #include <queue>
 #include <stdexcept>
@@ -10,6 +12,7 @@
 #include <utility>
 
 #include "comm/schedule/core/background.hpp"
+#include "comm/schedule/core/hosts.hpp"
 #include "comm/schedule/core/messages.hpp"
 #include "comm/schedule/core/print.hpp"
 
@@ -41,12 +44,17 @@ template <typename T>
 using MinHeap = std::priority_queue<T, std::vector<T>, std::greater<>>;
 
 // Ops are numbered through all programs ("id"). Whatever takes time is an activity, named by an op: a message by
-// its send, combining by the op that combines. An activity needs two ports (which may be one and the same).
+// its send, combining by the op that combines. An activity needs one or more ports, all at once.
 class Engine {
  public:
   Engine(const Shape& shape, const ProgramSource& programs, std::span<const std::int64_t> slot_bytes,
          std::span<const Ticks> arrivals, const Machine& machine, const Conduct& conduct)
-      : shape_(shape), programs_(programs), arrivals_(arrivals), machine_(machine), conduct_(conduct) {
+      : shape_(shape),
+        programs_(programs),
+        arrivals_(arrivals),
+        machine_(machine),
+        conduct_(conduct),
+        hosts_(shape.ranks, machine.host_of_rank) {
     check_arguments(slot_bytes);
     read_programs(slot_bytes);
   }
@@ -112,9 +120,21 @@ class Engine {
     MinHeap<Request> waiting;
   };
 
-  struct Ports {
-    int a = 0;
-    int b = 0;
+  /// Those that an activity occupies, each once. What a rank has of its own comes first.
+  class Ports {
+   public:
+    explicit Ports(std::initializer_list<int> ports) {
+      for (const int port : ports) add(port);
+    }
+    void add(int port) {
+      if (std::ranges::find(begin(), end(), port) == end()) ports_[count_++] = port;
+    }
+    [[nodiscard]] const int* begin() const { return ports_.data(); }
+    [[nodiscard]] const int* end() const { return ports_.data() + count_; }
+
+   private:
+    std::array<int, 4> ports_{};
+    std::size_t count_ = 0;
   };
 
   // ---- preparation -----------------------------------------------------------------------------------------
@@ -125,6 +145,8 @@ class Engine {
     require(slot_bytes.size() == idx(shape_.slots()), "not one size per slot");
     require(std::ranges::all_of(slot_bytes, [](std::int64_t b) { return b >= 0; }), "negative slot size");
     require(machine_.alpha >= 0 && machine_.beta >= 0 && machine_.gamma >= 0, "negative cost");
+    require(machine_.inside.alpha >= 0 && machine_.inside.beta >= 0 && machine_.inside.gamma >= 0,
+            "negative cost inside a host");
     require(conduct_.window.sends >= 1 && conduct_.window.receives >= 1, "the window must admit one message");
   }
 
@@ -152,7 +174,7 @@ class Engine {
     }
     result_.ops.resize(states_.size());
     result_.exit.assign(arrivals_.begin(), arrivals_.end());
-    ports_.resize(idx(shape_.ranks) * 3);
+    ports_.resize(3 * idx(shape_.ranks) + 2 * idx(hosts_.count()));
     const std::vector<int> partners = matcher.partners();
     for (std::size_t id = 0; id < states_.size(); ++id) {
       State& state = states_[id];
@@ -179,20 +201,36 @@ class Engine {
   [[nodiscard]] static int send_port(Rank r) { return 3 * r; }
   [[nodiscard]] int receive_port(Rank r) const { return 3 * r + (machine_.duplex ? 1 : 0); }
   [[nodiscard]] static int processor(Rank r) { return 3 * r + 2; }
+  [[nodiscard]] int port_out_of(int host) const { return 3 * shape_.ranks + 2 * host; }
+  [[nodiscard]] int port_into(int host) const { return port_out_of(host) + (machine_.duplex ? 1 : 0); }
+  /// The card of a rank that is alone on its host is the rank's own port.
+  [[nodiscard]] bool shares_card(Rank r) const { return hosts_.members(hosts_.of(r)).size() > 1; }
+  [[nodiscard]] bool is_inside(const State& message) const {
+    return message.partner != kNone && hosts_.of(message.rank) == hosts_.of(op(message.partner).rank);
+  }
 
   [[nodiscard]] Ports ports_of(int id) const {
     const State& state = op(id);
-    if (state.kind == OpKind::send) return {send_port(state.rank), receive_port(op(state.partner).rank)};
-    if (machine_.combining == Combining::overlapped) return {processor(state.rank), processor(state.rank)};
-    return {send_port(state.rank), receive_port(state.rank)};
+    if (state.kind != OpKind::send) {
+      if (machine_.combining == Combining::overlapped) return Ports{processor(state.rank)};
+      return Ports{send_port(state.rank), receive_port(state.rank)};
+    }
+    const Rank receiver = op(state.partner).rank;
+    Ports ports{send_port(state.rank), receive_port(receiver)};
+    if (is_inside(state)) return ports;
+    if (shares_card(state.rank)) ports.add(port_out_of(hosts_.of(state.rank)));
+    if (shares_card(receiver)) ports.add(port_into(hosts_.of(receiver)));
+    return ports;
   }
 
   [[nodiscard]] Ticks duration(int id) const {
     const State& state = states_[idx(id)];
-    const Ticks combining = times(machine_.gamma, state.bytes);
+    const bool inside = is_inside(state);
+    const Ticks combining = times(inside ? machine_.inside.gamma : machine_.gamma, state.bytes);
     if (op(id).kind != OpKind::send) return combining;
     if (state.is_empty && machine_.empty_is_free) return 0;
-    const Ticks moving = add(machine_.alpha, times(machine_.beta, state.bytes));
+    const Ticks moving = add(inside ? machine_.inside.alpha : machine_.alpha,
+                             times(inside ? machine_.inside.beta : machine_.beta, state.bytes));
     const bool together = machine_.combining == Combining::in_message && combines(op(state.partner).kind);
     return together ? add(moving, combining) : moving;
   }
@@ -216,13 +254,10 @@ class Engine {
       case EventKind::message:
         end_message(event.id);
         break;
-      case EventKind::combined: {
-        const Ports ports = ports_of(event.id);
-        release(ports.a, event.id);
-        if (ports.b != ports.a) release(ports.b, event.id);
+      case EventKind::combined:
+        for (const int port : ports_of(event.id)) release(port, event.id);
         finish(event.id);
         break;
-      }
       case EventKind::done:
         finish(event.id);
     }
@@ -230,17 +265,20 @@ class Engine {
 
   void end_message(int send) {
     const int receive = states_[idx(send)].partner;
-    const Ports ports = ports_of(send);
-    release(ports.a, send);
-    if (combines(op(receive).kind) && machine_.combining == Combining::exclusive) {
-      // The receiving port stays taken until the combining has ended.
+    const Rank receiver = op(receive).rank;
+    // The receiver's own port stays taken until the combining has ended.
+    const int kept = combines(op(receive).kind) && machine_.combining == Combining::exclusive
+                         ? receive_port(receiver)
+                         : kNone;
+    for (const int port : ports_of(send)) {
+      if (port != kept) release(port, send);
+    }
+    if (kept != kNone) {
       states_[idx(receive)].cause = send;
-      claim(send_port(states_[idx(receive)].rank), ports.b, receive);
+      claim(send_port(receiver), kept, receive);
       finish(send);
       return;
     }
-    release(ports.b, send);
-    const Rank receiver = op(receive).rank;
     if (progress_[idx(receiver)].lands_aside(index_of(receive))) {
       progress_[idx(receiver)].landed(index_of(receive));
       advance(receiver, send);
@@ -330,12 +368,13 @@ class Engine {
       requests_.pop();
       const Ports ports = ports_of(request.id);
       const int origin = request.port;
-      if (!ports_[idx(ports.a)].busy && !ports_[idx(ports.b)].busy) {
+      const int* busy = std::ranges::find_if(ports, [&](int port) { return ports_[idx(port)].busy; });
+      if (busy == ports.end()) {
         if (origin != kNone) states_[idx(request.id)].cause = ports_[idx(origin)].released_by;
         start(request.id, ports);
       } else {
-        request.port = ports_[idx(ports.a)].busy ? ports.a : ports.b;
-        ports_[idx(request.port)].waiting.push(request);
+        request.port = *busy;
+        ports_[idx(*busy)].waiting.push(request);
       }
       if (origin != kNone) take_next(origin);
     }
@@ -348,9 +387,8 @@ class Engine {
     p.waiting.pop();
   }
 
-  void start(int id, Ports ports) {
-    ports_[idx(ports.a)].busy = true;
-    ports_[idx(ports.b)].busy = true;
+  void start(int id, const Ports& ports) {
+    for (const int port : ports) ports_[idx(port)].busy = true;
     const bool message = op(id).kind == OpKind::send;
     if (op(id).kind != OpKind::recv_combine) result_.ops[idx(id)].start = now_;
     if (message) result_.ops[idx(states_[idx(id)].partner)].start = now_;
@@ -403,9 +441,11 @@ class Engine {
   const Machine machine_;
   const Conduct conduct_;
 
+  const Hosts hosts_;
+
   std::vector<State> states_;
   std::vector<Progress> progress_;  // per rank
-  std::vector<Port> ports_;         // per rank: send, receive, processor
+  std::vector<Port> ports_;         // per rank: send, receive, processor; per host: out, in
   std::vector<int> freed_;
   MinHeap<Request> requests_;
   MinHeap<Event> events_;

@@ -34,16 +34,30 @@ enum class Early : std::uint8_t {
   paper_figures  ///< the same, but it receives no empty message: exactly the split of SG Figs 6, 8, 10 and 12
 };
 
+/// What a message inside a host costs: alpha + beta m, and combining it gamma m. All values >= 0.
+struct InsideLink {
+  Ticks alpha = 0;
+  Ticks beta = 0;
+  Ticks gamma = 0;
+};
+
 /// The Hockney model with one port each way per rank: a message of m bytes takes alpha + beta m, and combining it
 /// gamma m. All values >= 0.
+///
+/// Where several ranks share a host, they share its network card, which is one more port each way: a message between hosts
+/// occupies the sender's port, its host's, the receiver's host's and the receiver's. A message inside a host occupies the ports of
+/// its two ranks alone.
 struct Machine {
   Ticks alpha = 0;  ///< per message
   Ticks beta = 0;   ///< per byte moved
   Ticks gamma = 0;  ///< per byte combined
-  /// A rank sends one message and receives one at the same time; else it takes part in one message at a time.
+  /// A rank, and so a host, sends one message and receives one at the same time; else it takes part in one at a time.
   bool duplex = true;
   bool empty_is_free = false;  ///< messages without data take no time, instead of alpha
   Combining combining = Combining::overlapped;
+  /// The host of each rank, by any number; must outlive the run. Empty: each rank has a host of its own.
+  std::span<const int> host_of_rank = {};
+  InsideLink inside = {};  ///< of messages between two ranks of one host
 };
 
 /// How the ranks run their programs.
@@ -93,8 +107,8 @@ struct Simulation {
 ///
 /// @param slot_bytes  size of each slot, shape.slots() of them.
 /// @param arrivals    when each rank calls the operation.
-/// @throws std::invalid_argument  if the arguments do not fit the schedule, a value is negative, or sends and
-///         receives do not meet.
+/// @throws std::invalid_argument  if the arguments do not fit the schedule or the machine's hosts, a value is negative, or sends
+///         and receives do not meet.
 /// @throws std::runtime_error     if the schedule deadlocks in this window, naming an op that waits.
 /// @throws std::overflow_error    if a time does not fit into 64 bits.
 [[nodiscard]] Simulation simulate(const Schedule& schedule, std::span<const std::int64_t> slot_bytes,

@@ -250,6 +250,14 @@ class ReportTest(ProgramTest):
                           self.refused(self.write("bad.json", document), "-o", "out.html"))
             document["rows"][0]["messages"][name] = kept
 
+    def test_messages_name_a_host_for_each_rank(self):
+        self.papfft("simulate", "--op", "bcast", "--algorithms", "chain@hosts", "--hosts", "2x2", "--bytes", "64K", "--messages",
+                    "--json", "m.json")
+        document = json.loads(self.path("m.json").read_text())
+        for hosts in ([0, 0, 1], [0, 0, 1, -1], "0011"):
+            document["rows"][0]["messages"]["host"] = hosts
+            self.assertIn("'messages'", self.refused(self.write("bad.json", document), "-o", "out.html"))
+
     def test_a_jobs_timeline_and_recording(self):
         self.save("z.npy", np.random.default_rng(7).standard_normal((20, 510)) + 0j)
         self.papfft("transform", "z.npy", "-o", "out.npy", "--engine", "dif", "--gather", "bsls", "--delay", "late:1:20ms",

@@ -94,6 +94,59 @@ class SimulateTest(ProgramTest):
             self.assertEqual(result.returncode, 64)
             self.assertIn(said, result.stderr.decode())
 
+    def test_ranks_of_a_host_share_its_card(self):
+        # 2 hosts of 2 ranks, 100 bytes per block: 10 + 400 ns between hosts, 2 + 100 inside one.
+        links = ("--alpha", "10ns", "--beta", 4, "--gamma", 0, "--inside-alpha", "2ns", "--inside-beta", 1, "--window", 1)
+        rows = self.rows("--op", "bcast", "--algorithms", "bound,bnom,bnom@hosts", "--hosts", "2x2", "--bytes", 100, "--segments",
+                         1, *links)
+        self.assertEqual({row["algorithm"]: row["run_ns"]["mean"] for row in rows}, {"bound": 400, "bnom": 512, "bnom@hosts": 512})
+        self.assertEqual([row["bound_ns"] for row in rows], [400] * 3)
+        self.assertEqual([row["over_best"] for row in rows], [400 / 512, 1, 1])
+        # Dealt out in turn, the tree sends twice between hosts: 0 -> 2 inside, then 0 -> 1 and 2 -> 3, which share the cards.
+        times = self.run_ns("--op", "bcast", "--algorithms", "bnom", "--hosts", "0,1,0,1", "--bytes", 100, "--segments", 1, *links)
+        self.assertEqual(times, {"bnom": 102 + 2 * 410})
+        document = json.loads(self.path("out.json").read_text())
+        self.assertEqual(document["settings"]["hosts"], "0,1,0,1")
+        self.assertEqual(document["settings"]["inside_alpha"], "0.002us")
+        self.assertEqual(document["settings"]["inside_beta_ns_per_byte"], 1)
+
+    def test_layouts_of_hosts(self):
+        common = ("--op", "allgather", "--algorithms", "ring", "--bytes", 6000, "--segments", 1)
+        self.assertEqual(self.rows(*common, "--hosts", "3x2"), self.rows(*common, "--hosts", "0,0,1,1,2,2"))
+        self.assertEqual(self.rows(*common, "--hosts", "3x2:cyclic"), self.rows(*common, "--hosts", "4,5,6,4,5,6"))
+        alone, = self.rows(*common, "--hosts", "6x1")
+        del alone["bound_ns"]
+        self.assertEqual([alone], self.rows(*common, "--ranks", 6))
+        said = self.papfft("simulate", *common, "--hosts", "3x2", "--csv", "out.csv").stdout.decode()
+        self.assertIn("over bound", said)
+        with open(self.path("out.csv"), newline="") as file:
+            row, = csv.DictReader(file)
+        self.assertEqual(float(row["bound_ns"]), 4 * 1000 * 8)  # four of six blocks come over the link
+        for hosts in ("3x", "x2", "0x2", "3x2:block", "0,,1", "a", "0,1,", "1048577x1"):
+            result = run(command_line(("simulate", "--quiet", "--hosts", hosts)), cwd=self.folder)
+            self.assertEqual(result.returncode, 64)
+            self.assertIn("what would work: 0,0,1,1, or 8x4", complaints(result.stderr)[0])
+        result = run(command_line(("simulate", "--quiet", "--hosts", "3x2", "--ranks", 6)), cwd=self.folder)
+        self.assertEqual(result.returncode, 64)
+        self.assertIn("excludes", complaints(result.stderr)[0])
+
+    def test_a_schedule_is_drawn_with_its_hosts(self):
+        arguments = ("schedule", "--op", "bcast", "--algorithm", "circulant@hosts", "--ranks", 6, "--hosts", "3x2", "--segments", 4)
+        self.assertEqual(self.papfft(*arguments, "-o", "s.svg").stdout, b"")
+        svg = self.path("s.svg").read_text()
+        for host in range(3):
+            self.assertIn(f">host {host}</text>", svg)
+        self.papfft(*arguments, "-o", "s.png")
+        self.assertEqual(self.path("s.png").read_bytes()[:4], b"\x89PNG")
+        self.papfft("simulate", "--quiet", "--op", "bcast", "--algorithms", "circulant@hosts", "--hosts", "3x2", "--messages", "--json",
+                    "m.json")
+        self.assertEqual(json.loads(self.path("m.json").read_text())["rows"][0]["messages"]["host"], [0, 0, 1, 1, 2, 2])
+        self.papfft("report", "m.json", "-o", "m.html")
+        self.assertIn(">host 2</text>", self.path("m.html").read_text())
+        result = run(command_line((*arguments, "-o", "s.pdf")), cwd=self.folder)
+        self.assertEqual(result.returncode, 64)
+        self.assertIn(".png or .svg", complaints(result.stderr)[0])
+
     def test_a_late_root_finds_the_others_sum_in_the_background(self):
         rows = self.rows("--algorithms", "papbi,bpapbi", "--ranks", 16, "--bytes", "1M", "--segments", 32, "--arrivals",
                          "root-late:100ms", "--gamma", 0)
@@ -192,6 +245,23 @@ class PlatformTest(ProgramTest):
             self.assertEqual(mine.keys() - {"after_last_ns"}, theirs.keys())  # SimGrid tells no single exits
             self.assertAlmostEqual(theirs["run_ns"]["mean"] / mine["run_ns"]["mean"], 1, delta=0.05, msg=mine)
         self.assertEqual(platform, self.simulated(*arguments, "--platform", "crossbar-1gbps.xml"))
+
+    @unittest.skipUnless(HAS_SIMGRID, "built without SimGrid")
+    def test_ranks_of_a_host_share_a_host_of_the_platform(self):
+        # The leaders' pipeline of one segment: 4 us + 0.8 ns per byte to the other host, 1 us + 0.2 ns per byte inside.
+        document = self.simulated("--op", "bcast", "--algorithms", "bnom@hosts,bnom", "--hosts", "2x2", "--bytes", 1000000,
+                                  "--segments", 1, "--window", 1, "--platform", "hosts-64x32-10gbps.xml")
+        self.assertEqual(document["settings"]["inside_beta_ns_per_byte"], 0.2)
+        self.assertEqual(document["settings"]["inside_alpha"], "1us")
+        for row in document["rows"]:
+            self.assertAlmostEqual(row["run_ns"]["mean"], 804000 + 201000, delta=10)
+            self.assertEqual(row["bound_ns"], 800000)
+        # Two ranks of one host send to two of the other: half the link's rate for each.
+        row, = self.simulated("--op", "allgather", "--algorithms", "recursive-doubling", "--hosts", "2x2:cyclic", "--bytes", 4000000,
+                              "--segments", 1, "--window", 1, "--platform", "hosts-64x32-10gbps.xml")["rows"]
+        self.assertAlmostEqual(row["run_ns"]["mean"], 4000 + 2 * 800000 + 1000 + 2 * 200000, delta=10)
+        self.assertIn("has 64 hosts", self.refused(64, "--platform", "hosts-64x32-10gbps.xml", "--hosts", "65x1"))
+        self.assertIn("excludes", self.refused(64, "--platform", "x.xml", "--hosts", "2x2", "--inside-beta", "1"))
 
     @unittest.skipUnless(HAS_SIMGRID, "built without SimGrid")
     def test_every_platform_of_ours(self):

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "comm/model/platform.hpp"
+#include "comm/schedule/core/hosts.hpp"
 #include "comm/schedule/core/messages.hpp"
 
 namespace papfft::comm {
@@ -248,6 +249,7 @@ class SimgridPlatform final : public Platform {
       std::ranges::sort(hosts_, natural_less, [](const sg::Host* host) { return host->get_name(); });
       if (hosts_.size() < 2) throw std::invalid_argument("a platform has two hosts or more");
       link_ = route_cost(hosts_[0], hosts_[1]);
+      inside_link_ = route_cost(hosts_[0], hosts_[0]);
     } catch (const std::invalid_argument&) {
       throw;
     } catch (const std::exception& error) {
@@ -257,12 +259,14 @@ class SimgridPlatform final : public Platform {
 
   [[nodiscard]] int host_count() const override { return static_cast<int>(hosts_.size()); }
   [[nodiscard]] LinkModel link() const override { return link_; }
+  [[nodiscard]] LinkModel inside_link() const override { return inside_link_; }
 
   [[nodiscard]] PlatformRun replay(const Schedule& schedule, std::span<const std::int64_t> slot_bytes,
                                    std::span<const std::int64_t> arrival_ns, double gamma_ns_per_byte,
-                                   const Conduct& conduct) override {
+                                   const Conduct& conduct, std::span<const int> host_of_rank) override {
     const auto ranks = idx(schedule.shape.ranks);
-    require(ranks <= hosts_.size(), "more ranks than hosts");
+    const Hosts placed(schedule.shape.ranks, host_of_rank);
+    require(idx(placed.count()) <= hosts_.size(), "the ranks need more hosts than there are");
     require(schedule.programs.size() == ranks && arrival_ns.size() == ranks,
             "not one program and arrival per rank");
     require(slot_bytes.size() == idx(schedule.shape.slots()), "not one size per slot");
@@ -282,7 +286,7 @@ class SimgridPlatform final : public Platform {
     std::deque<RankReplay> replays;
     for (Rank r = 0; r < schedule.shape.ranks; ++r) replays.emplace_back(all, r);
     for (Rank r = 0; r < schedule.shape.ranks; ++r) {
-      sg::Actor::create("rank", hosts_[idx(r)], [&replay = replays[idx(r)]] { replay.run(); });
+      sg::Actor::create("rank", hosts_[idx(placed.of(r))], [&replay = replays[idx(r)]] { replay.run(); });
     }
     engine_->run();
     return summary(all, arrival_ns);
@@ -347,6 +351,7 @@ class SimgridPlatform final : public Platform {
   std::vector<sg::Host*> hosts_;
   Meetings meetings_;
   LinkModel link_;
+  LinkModel inside_link_;
 };
 
 }  // namespace

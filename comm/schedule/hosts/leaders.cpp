@@ -6,8 +6,8 @@
 //   down    the leader hands on what has come: broadcasts, scatters, allgathers, results of allreduce and reduce-scatter
 //
 // Both go unit by unit, a unit being what the outer algorithm takes for one slot, in the order in which the leader needs it or gets
-// it. So the segments of a vector flow through both levels at once. What is the same for all members goes along a tree, what is each
-// one's own directly.
+// it. So the segments of a vector flow through both levels at once. What is the same for all members goes along a tree (InsideTree),
+// what is each one's own directly.
 //
 //   bcast, hosts {0 1} {2 3}, root 0, S = 2     0 -> 2: 0   0 -> 1: 0 | 2 -> 3: 0   0 -> 2: 1   0 -> 1: 1 | 2 -> 3: 1
 //
@@ -149,6 +149,48 @@ struct Touches {
   }
 };
 
+bool arrive_apart(const std::vector<std::int64_t>& arrival_ns) {
+  return !arrival_ns.empty() && std::ranges::min(arrival_ns) < std::ranges::max(arrival_ns);
+}
+
+/// Along which the ranks of a host hand on what is the same for all of them. Position 0 is the leader.
+///
+///   chain      0 -> 1 -> 2 -> ...                 of ranks that arrive apart: who came before is combined before
+///   binomial   0 -> 4 2 1   4 -> 5   2 -> 3       of a few units: the fewest steps
+///   stem       0 -> 1 -> 2 3   2 -> 4 5           of many units, which follow each other as fast as the busiest rank serves one
+///
+/// The leader has a link to serve beside its children, and so has one child in a stem; any other rank has two.
+class InsideTree {
+ public:
+  InsideTree(int size, int units, bool arrive_apart)
+      : size_(size),
+        form_(arrive_apart         ? Form::chain
+              : units < kManyUnits ? Form::binomial
+                                   : Form::stem) {}
+
+  [[nodiscard]] int parent(int v) const {
+    if (form_ == Form::binomial) return BinomialTree{size_}.parent(v);
+    return form_ == Form::chain ? v - 1 : v / 2;
+  }
+  /// In the order in which they are served.
+  [[nodiscard]] std::vector<int> children(int v) const {
+    if (form_ == Form::binomial) return BinomialTree{size_}.children(v);
+    std::vector<int> result;
+    const int first = form_ == Form::chain || v == 0 ? v + 1 : 2 * v;
+    const int last = form_ == Form::chain || v == 0 ? first : first + 1;
+    for (int child = first; child <= std::min(last, size_ - 1); ++child) result.push_back(child);
+    return result;
+  }
+
+ private:
+  enum class Form : std::uint8_t { chain, binomial, stem };
+  // A stem is deeper than a binomial tree. From here on even four ranks gain: their leader serves one child, not two.
+  static constexpr int kManyUnits = 4;
+
+  int size_;
+  Form form_;
+};
+
 class Generator {
  public:
   Generator(const Algorithm& flat, const Request& request, const Hosts& hosts, Rank rank)
@@ -158,9 +200,10 @@ class Generator {
         members_(led_.order(hosts.of(rank))),
         position_(static_cast<int>(std::ranges::find(members_, rank) - members_.begin())),
         host_(hosts.of(rank)),
-        is_chain_(is_reduction(request.operation) && !request.arrival_ns.empty()),
         outer_(outer_part(flat, request, hosts)),
         units_(outer_.shape, hosts),
+        tree_(static_cast<int>(members_.size()), units_.count(),
+              is_reduction(request.operation) && arrive_apart(request.arrival_ns)),
         touches_(outer_.program, units_.count()),
         shape_(whole_shape(request)),
         builder_(shape_.slots()) {
@@ -264,25 +307,16 @@ class Generator {
   }
 
   void sum_up_tree(BlockRange range) {
-    const std::vector<int> from = children();
+    const std::vector<int> from = tree_.children(position_);
     for (auto child = from.rbegin(); child != from.rend(); ++child)
       add(OpKind::recv_combine, members_[idx(*child)], range);
-    if (position_ > 0) add(OpKind::send, members_[idx(parent())], range);
+    if (position_ > 0) add(OpKind::send, members_[idx(tree_.parent(position_))], range);
   }
 
   void send_down_tree(BlockRange range) {
-    if (position_ > 0) add(OpKind::recv, members_[idx(parent())], range);
-    for (const int child : children()) add(OpKind::send, members_[idx(child)], range);
+    if (position_ > 0) add(OpKind::recv, members_[idx(tree_.parent(position_))], range);
+    for (const int child : tree_.children(position_)) add(OpKind::send, members_[idx(child)], range);
   }
-
-  [[nodiscard]] int parent() const {
-    return is_chain_ ? position_ - 1 : BinomialTree{size()}.parent(position_);
-  }
-  [[nodiscard]] std::vector<int> children() const {
-    if (!is_chain_) return BinomialTree{size()}.children(position_);
-    return position_ + 1 < size() ? std::vector<int>{position_ + 1} : std::vector<int>{};
-  }
-  [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
 
   void add(OpKind kind, Rank peer, BlockRange range) {
     builder_.add({.kind = kind, .inside = true, .peer = peer, .blocks = range, .round = round_});
@@ -294,9 +328,9 @@ class Generator {
   const std::vector<Rank>& members_;  // of this host, the leader first
   int position_;                      // among them
   int host_;
-  bool is_chain_;  // among members, instead of a binomial tree
   RankSchedule outer_;
   Units units_;
+  InsideTree tree_;
   Touches touches_;
   Shape shape_;
   ProgramBuilder builder_;

@@ -9,6 +9,7 @@
 
 #include "app/report/bench_run.hpp"
 #include "app/report/byte_count.hpp"
+#include "app/report/messages_plot.hpp"
 #include "app/report/plot.hpp"
 #include "app/report/statistics.hpp"
 #include "app/report/text_table.hpp"
@@ -109,6 +110,51 @@ TEST(Gantt, WritesWhatFitsIntoBarsAndJoinsRowsByLines) {
   EXPECT_EQ(svg.find(">flat</text>"), std::string::npos);
   EXPECT_NE(svg.find(">message</text>"), std::string::npos);
   EXPECT_EQ(svg.find("nan"), std::string::npos);
+}
+
+TEST(Gantt, DrawsBoxesWithNamesAroundRowsThatBelongTogether) {
+  Gantt chart{.rows = {"0", "1", "2", "3"}, .bands = {{0, 1, "host 7"}, {2, 3, "host 9"}}};
+  const std::string svg = draw(chart, {.title = "t"}, Format::svg).bytes;
+  EXPECT_NE(svg.find(">host 7</text>"), std::string::npos);
+  EXPECT_NE(svg.find(">host 9</text>"), std::string::npos);
+  // 400 boxes have no room for 400 names.
+  Gantt many;
+  for (std::size_t r = 0; r < 400; ++r) {
+    many.rows.push_back(std::to_string(r));
+    many.bands.push_back({r, r, "host " + std::to_string(r) + "."});
+  }
+  const std::string crowded = draw(many, {.title = "t"}, Format::svg).bytes;
+  int names = 0;
+  for (std::size_t at = 0; (at = crowded.find(">host ", at)) != std::string::npos; ++at) ++names;
+  EXPECT_GT(names, 10);
+  EXPECT_LT(names, 100);
+  chart.bands = {{2, 4, "beyond"}};
+  EXPECT_THROW((void)draw(chart, {}, Format::svg), std::invalid_argument);
+  chart.bands = {{2, 1, "the wrong way around"}};
+  EXPECT_THROW((void)draw(chart, {}, Format::svg), std::invalid_argument);
+}
+
+TEST(MessagesPlot, PutsTheRanksOfAHostIntoABox) {
+  Messages call{.messages = {{.from = 1, .to = 2, .end_s = 3, .combined_s = 3}},
+                .arrival_s = {0, 0, 0, 0},
+                .exit_s = {0, 3, 3, 0},
+                .host = {5, 8, 5, 8}};
+  const Gantt chart = messages_plot(call, {});
+  EXPECT_EQ(chart.rows, (std::vector<std::string>{"0", "2", "1", "3"}));
+  ASSERT_EQ(chart.bands.size(), 2U);
+  EXPECT_EQ(chart.bands[0].name, "host 5");
+  EXPECT_EQ(chart.bands[1].first_row, 2U);
+  EXPECT_EQ(chart.bands[1].last_row, 3U);
+  ASSERT_EQ(chart.links.size(), 1U);
+  EXPECT_EQ(chart.links[0].from_row, 2U);
+  EXPECT_EQ(chart.links[0].to_row, 1U);
+  EXPECT_EQ(chart.kinds.size(), 1U) << "nobody computes, nothing is combined";
+  call.messages[0].combined_s = 4;
+  EXPECT_EQ(messages_plot(call, {}).kinds.back().name, "combines");
+  call.host = {1, 2, 3, 4};
+  EXPECT_TRUE(messages_plot(call, {}).bands.empty()) << "a box around each row tells nothing";
+  call.host.clear();
+  EXPECT_EQ(messages_plot(call, {}).rows[1], "1");
 }
 
 TEST(Statistics, RefusesWhatHasNone) {

@@ -206,6 +206,38 @@ TEST(Leaders, SegmentsFlowThroughBothLevels) {
                         "  3  round 1  send ->3 [1,2) inside its host  after {2}\n"));
 }
 
+/// To whom each rank of a schedule sends inside its host, in the order of its program, each peer once.
+std::vector<std::vector<Rank>> inside_peers(const Schedule& schedule) {
+  std::vector<std::vector<Rank>> peers(schedule.programs.size());
+  for (std::size_t r = 0; r < peers.size(); ++r) {
+    for (const Op& op : schedule.programs[r].ops()) {
+      if (op.kind != OpKind::send || !op.inside || std::ranges::count(peers[r], op.peer) > 0) continue;
+      peers[r].push_back(op.peer);
+    }
+  }
+  return peers;
+}
+
+TEST(Leaders, ServeOneChildWhereManyUnitsFollowEachOther) {
+  Request request{.operation = Operation::bcast, .ranks = 8, .host = {0, 0, 0, 0, 0, 0, 0, 1}};
+  const auto peers = [&](const char* name) {
+    return inside_peers(make_schedule(find_algorithm(request.operation, name), request));
+  };
+  using Peers = std::vector<Rank>;
+  // A binomial tree: the fewest steps of a single segment.
+  EXPECT_THAT(peers("chain@hosts"), ElementsAre(Peers{4, 2, 1}, Peers{}, Peers{3}, Peers{}, Peers{6, 5},
+                                                Peers{}, Peers{}, Peers{}));
+  request.segments = 4;
+  EXPECT_THAT(peers("chain@hosts"),
+              ElementsAre(Peers{1}, Peers{2, 3}, Peers{4, 5}, Peers{6}, Peers{}, Peers{}, Peers{}, Peers{}));
+  request.operation = Operation::reduce;
+  EXPECT_THAT(peers("chain@hosts"),
+              ElementsAre(Peers{}, Peers{0}, Peers{1}, Peers{1}, Peers{2}, Peers{2}, Peers{3}, Peers{}));
+  // Who comes together needs no chain, even if somebody tells when.
+  request.arrival_ns.assign(8, 70);
+  EXPECT_EQ(peers("chain@hosts")[2], Peers{1});
+}
+
 TEST(Hosts, AreNumberedByTheirFirstRank) {
   const std::vector<int> names = {9, 4, 9, 4, 4};
   const Hosts hosts(5, names);

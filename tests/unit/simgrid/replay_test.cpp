@@ -151,6 +151,26 @@ TEST(Replay, MessagesThatShareALinkShareItsRate) {
   EXPECT_NEAR(run.exit_ns[2], 16'008'000, 1e4);
 }
 
+TEST(Replay, RanksOfAHostShareItsLink) {
+  Schedule schedule{.shape = {.operation = Operation::allgather, .ranks = 4}};
+  schedule.programs.resize(4);
+  for (const Rank sender : {0, 1}) {
+    const BlockRange block{sender, sender + 1};
+    schedule.programs[static_cast<std::size_t>(sender)].append(message(OpKind::send, sender + 2, block), {});
+    schedule.programs[static_cast<std::size_t>(sender) + 2].append(message(OpKind::recv, sender, block), {});
+  }
+  const std::vector<std::int64_t> sizes(4, 1'000'000);
+  const std::vector<std::int64_t> together(4);
+  const auto run_ns = [&](const std::vector<int>& hosts) {
+    return crossbar().replay(schedule, sizes, together, 0, {}, hosts).run_ns;
+  };
+  EXPECT_NEAR(run_ns({}), 8'008'000, 1e3);
+  EXPECT_NEAR(run_ns({0, 1, 2, 3}), 8'008'000, 1e3);
+  EXPECT_NEAR(run_ns({0, 0, 1, 2}), 16'008'000, 1e3) << "out of one host";
+  EXPECT_NEAR(run_ns({0, 1, 2, 2}), 16'008'000, 1e3) << "into one host";
+  EXPECT_THROW((void)run_ns({0, 0, 1}), std::invalid_argument);
+}
+
 // Where all ranks are in step, each round takes alpha and the time of what a port carries, in one message or two; a message of the
 // next round beside it would delay it, and with it all that follow.
 TEST(Replay, ExchangesOnTheCirculantGraphKeepTheirRoundsApart) {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "comm/bounds/host_bounds.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+namespace papfft::comm {
+
+namespace {
+
+std::int64_t product(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result)) throw std::overflow_error("hosts' bound: exceeds 63 bits");
+  return result;
+}
+
+/// 2 (n - 1) / n of the bytes. No fraction of a byte is moved, so the bound may be rounded up.
+std::int64_t there_and_back(std::int64_t bytes, std::int64_t n) {
+  return (product(bytes, 2 * (n - 1)) + n - 1) / n;
+}
+
+int least_members(const Hosts& hosts) {
+  int least = std::numeric_limits<int>::max();
+  for (int h = 0; h < hosts.count(); ++h) least = std::min(least, static_cast<int>(hosts.members(h).size()));
+  return least;
+}
+
+int rank_count(const Hosts& hosts) {
+  int ranks = 0;
+  for (int h = 0; h < hosts.count(); ++h) ranks += static_cast<int>(hosts.members(h).size());
+  return ranks;
+}
+
+}  // namespace
+
+LeastTraffic least_traffic(Operation operation, const Hosts& hosts, Rank root, std::int64_t bytes) {
+  const int ranks = rank_count(hosts);
+  if (bytes < 0) throw std::invalid_argument("hosts' bound: a negative size");
+  if (is_rooted(operation) && (root < 0 || root >= ranks)) {
+    throw std::invalid_argument("hosts' bound: no root " + std::to_string(root) + " among " +
+                                std::to_string(ranks) + " ranks");
+  }
+  if (ranks == 1) return {};
+  const bool has_links = hosts.count() > 1;
+  switch (operation) {
+    case Operation::bcast:
+    case Operation::reduce:
+      return {has_links ? bytes : 0, bytes};
+    case Operation::allreduce:
+      return {there_and_back(bytes, hosts.count()), there_and_back(bytes, ranks)};
+    case Operation::scatter:
+    case Operation::gather: {
+      const auto near = static_cast<std::int64_t>(hosts.members(hosts.of(root)).size());
+      return {product(ranks - near, bytes), product(ranks - 1, bytes)};
+    }
+    case Operation::allgather:
+    case Operation::allgatherv:
+    case Operation::reduce_scatter:
+      return {product(ranks - least_members(hosts), bytes), product(ranks - 1, bytes)};
+  }
+  throw std::invalid_argument("hosts' bound: an unknown operation");
+}
+
+std::int64_t bound_on_hosts(Operation operation, const Hosts& hosts, Rank root, std::int64_t bytes,
+                            std::int64_t beta, std::int64_t inside_beta) {
+  if (beta < 0 || inside_beta < 0) throw std::invalid_argument("hosts' bound: a negative cost");
+  const LeastTraffic least = least_traffic(operation, hosts, root, bytes);
+  const std::int64_t near = hosts.are_single() ? beta : std::min(beta, inside_beta);
+  return std::max(product(least.link_bytes, beta), product(least.rank_bytes, near));
+}
+
+}  // namespace papfft::comm

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What a collective must move at least where several ranks share a host, and how long that takes.
+#pragma once
+#include <cstdint>
+
+#include "comm/schedule/core/hosts.hpp"
+#include "comm/schedule/core/schedule.hpp"
+
+namespace papfft::comm {
+
+/// Bytes that no algorithm can avoid.
+struct LeastTraffic {
+  std::int64_t link_bytes = 0;  ///< some host's link carries these one way
+  std::int64_t rank_bytes =
+      0;  ///< some rank sends these, or some rank receives them; wherever the other end is
+};
+
+/// The least traffic of an operation, by its contract. With P ranks on H hosts of c_h ranks each, an m bytes long vector, or
+/// blocks of m bytes per rank:
+///
+/// | operation | link_bytes | rank_bytes |
+/// |---|---|---|
+/// | bcast, reduce | m | m |
+/// | allreduce | 2 (H-1)/H m | 2 (P-1)/P m |
+/// | scatter, gather | (P - c of the root's host) m | (P-1) m |
+/// | allgather, allgatherv, reduce_scatter | (P - least c) m | (P-1) m |
+///
+/// - bcast: every host without the root must get the vector, and so must every rank but the root.
+/// - reduce: a reversed bcast. Every host, and every rank, must give a part of the sum that is as long as the vector.
+/// - scatter: the root's host must give the blocks of all others, and the root gives all blocks but its own. Gather is the reverse.
+/// - allgather: a host must get the blocks of all ranks elsewhere. The smallest host lacks the most. A rank must get all blocks but
+///   its own. Reduce_scatter is the reverse.
+/// - allreduce: to combine H parts into one takes H-1 messages of m bytes from host to host, and to tell the others takes H-1
+///   more. One of H links carries at least an H-th of them each way (Patarasuk and Yuan, 2009). The same holds with ranks in
+///   the place of hosts.
+///
+/// If all ranks share one host, no link carries anything. One rank alone moves nothing.
+/// @param bytes  of a block (operations with blocks per rank) or of the vector, m >= 0
+/// @throws std::invalid_argument  a negative size, or no such root
+/// @throws std::overflow_error    the bytes do not fit into 63 bits
+[[nodiscard]] LeastTraffic least_traffic(Operation operation, const Hosts& hosts, Rank root,
+                                         std::int64_t bytes);
+
+/// The least run time of a collective on hosts: the larger of
+/// - link_bytes x beta: what must cross some host's link,
+/// - rank_bytes x the lesser of beta and inside_beta: what must be copied inside some host, because each byte passes the rank's
+///   port either from its own host or from another one. If every rank is alone on its host, that is beta.
+/// Latency and combining are left out, so a schedule with short messages stays above the bound. Ranks that arrive apart can
+/// only take longer than ranks that arrive together.
+/// @param beta         time per byte between hosts, >= 0; in a unit of the caller's choice, which is that of the result
+/// @param inside_beta  time per byte inside a host, >= 0, in the same unit
+/// @throws as least_traffic
+[[nodiscard]] std::int64_t bound_on_hosts(Operation operation, const Hosts& hosts, Rank root,
+                                          std::int64_t bytes, std::int64_t beta, std::int64_t inside_beta);
+
+}  // namespace papfft::comm

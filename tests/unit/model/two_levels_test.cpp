@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+// Several ranks per host: the simulator's ports by hand, and its times against the bound on hosts.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <utility>
+
+#include "comm/bounds/host_bounds.hpp"
+#include "comm/model/simulator.hpp"
+#include "comm/schedule/core/builder.hpp"
+#include "comm/schedule/core/registry.hpp"
+
+namespace papfft::comm {
+namespace {
+
+using testing::ElementsAre;
+using Builders = std::vector<ProgramBuilder>;
+using Layout = std::vector<int>;
+
+std::size_t idx(int i) { return static_cast<std::size_t>(i); }
+
+Schedule schedule_of(Shape shape, const std::function<void(Builders&)>& write) {
+  Schedule schedule{std::move(shape), {}};
+  Builders builders(idx(schedule.shape.ranks), ProgramBuilder(schedule.shape.slots()));
+  write(builders);
+  for (ProgramBuilder& b : builders) schedule.programs.push_back(b.take());
+  return schedule;
+}
+
+/// A slot has 100 bytes: 410 between hosts, 102 inside one; to combine it 200 and 300.
+Machine two_levels(const Layout& layout) {
+  return {.alpha = 10,
+          .beta = 4,
+          .gamma = 2,
+          .host_of_rank = layout,
+          .inside = {.alpha = 2, .beta = 1, .gamma = 3}};
+}
+
+Simulation simulate_on(const Schedule& schedule, const Machine& machine, const Conduct& conduct = {},
+                       std::int64_t bytes = 100) {
+  const std::vector<std::int64_t> sizes(idx(schedule.shape.slots()), bytes);
+  return simulate(schedule, sizes, std::vector<Ticks>(schedule.programs.size()), machine, conduct);
+}
+
+/// Rank `from` sends its block to rank `to`.
+void pass(Builders& b, Rank from, Rank to) {
+  b[idx(from)].send(to, {from, from + 1});
+  b[idx(to)].recv(from, {from, from + 1});
+}
+
+const Shape kFourBlocks{.operation = Operation::allgather, .ranks = 4};
+const Layout kPairs = {0, 0, 1, 1};
+
+TEST(TwoLevels, RanksOfAHostShareItsCardOutAndIn) {
+  const Schedule s = schedule_of(kFourBlocks, [](Builders& b) {
+    pass(b, 0, 2);
+    pass(b, 1, 3);
+  });
+  EXPECT_THAT(simulate_on(s, two_levels(kPairs)).exit, ElementsAre(410, 820, 410, 820));
+  EXPECT_THAT(simulate_on(s, two_levels({5, 5, 6, 7})).exit, ElementsAre(410, 820, 410, 820)) << "out of one";
+  EXPECT_THAT(simulate_on(s, two_levels({5, 6, 7, 7})).exit, ElementsAre(410, 820, 410, 820)) << "into one";
+  EXPECT_THAT(simulate_on(s, two_levels({5, 6, 7, 8})).exit, ElementsAre(410, 410, 410, 410)) << "all apart";
+  EXPECT_THAT(simulate_on(s, two_levels({5, 6, 7, 6})).exit, ElementsAre(410, 102, 410, 102));
+}
+
+TEST(TwoLevels, MessagesInsideAHostLeaveItsCardAlone) {
+  // 1 -> 0 beside 0 -> 2, which 1 -> 0 does not delay: each port of a rank has one message at most.
+  const Schedule beside = schedule_of(kFourBlocks, [](Builders& b) {
+    pass(b, 0, 2);
+    pass(b, 1, 0);
+    pass(b, 2, 3);
+  });
+  EXPECT_THAT(simulate_on(beside, two_levels(kPairs)).exit, ElementsAre(410, 102, 410, 102));
+  // Rank 0's own port sends one message after the other.
+  const Schedule after = schedule_of(kFourBlocks, [](Builders& b) {
+    pass(b, 0, 2);
+    pass(b, 0, 1);
+  });
+  EXPECT_THAT(simulate_on(after, two_levels(kPairs)).exit, ElementsAre(512, 512, 410, 0));
+}
+
+TEST(TwoLevels, ACardHasAPortEachWayIfDuplex) {
+  const Schedule s = schedule_of(kFourBlocks, [](Builders& b) {
+    pass(b, 0, 2);
+    pass(b, 3, 1);
+  });
+  Machine machine = two_levels(kPairs);
+  EXPECT_EQ(simulate_on(s, machine).run_time, 410);
+  machine.duplex = false;
+  EXPECT_EQ(simulate_on(s, machine).run_time, 820);
+}
+
+TEST(TwoLevels, CombiningCostsByWhereTheMessageCameFrom) {
+  const Schedule s = schedule_of({.operation = Operation::reduce, .ranks = 3}, [](Builders& b) {
+    b[0].recv_combine(1, {0, 1});
+    b[0].recv_combine(2, {0, 1});
+    b[1].send(0, {0, 1});
+    b[2].send(0, {0, 1});
+  });
+  const Layout layout = {0, 0, 1};
+  Machine machine = two_levels(layout);
+  // 102, combined at 402; meanwhile the other one until 512, combined at 712.
+  EXPECT_EQ(simulate_on(s, machine, {.window = {1, 2}}).run_time, 712);
+  machine.combining = Combining::in_message;
+  EXPECT_EQ(simulate_on(s, machine).run_time, (102 + 300) + (410 + 200));
+  // The receiver's port waits for the combining, the cards do not: the sum is the same here.
+  machine.combining = Combining::exclusive;
+  EXPECT_EQ(simulate_on(s, machine).run_time, (102 + 300) + (410 + 200));
+}
+
+// While rank 0 combines what came by the card, its neighbour takes the next message: 410, then 820 and not 1020.
+TEST(TwoLevels, CombiningFreesTheCard) {
+  const Schedule s =
+      schedule_of({.operation = Operation::reduce, .ranks = 4, .segments = 2}, [](Builders& b) {
+        b[0].recv_combine(2, {0, 1});
+        b[2].send(0, {0, 1});
+        b[1].recv_combine(3, {1, 2});
+        b[3].send(1, {1, 2});
+      });
+  const Layout layout = {0, 0, 1, 2};
+  Machine machine = two_levels(layout);
+  machine.combining = Combining::exclusive;
+  EXPECT_THAT(simulate_on(s, machine).exit, ElementsAre(610, 1020, 410, 820));
+}
+
+// The leader of a host has one port for what leaves the host and for what stays there: S segments take S (out + in) on two hosts
+// of two ranks. One segment takes H - 2 such steps more to the end of a chain of H hosts.
+TEST(TwoLevels, APipelineAmongLeaders) {
+  const Algorithm& chain = find_algorithm(Operation::bcast, "chain@hosts");
+  const Ticks step = 410 + 102;
+  for (const auto& [hosts, segments] : {std::pair{2, 1}, {2, 2}, {2, 7}, {3, 1}, {6, 1}}) {
+    Layout layout;
+    for (int r = 0; r < 2 * hosts; ++r) layout.push_back(r / 2);
+    const Schedule s = make_schedule(
+        chain, {.operation = Operation::bcast, .ranks = 2 * hosts, .segments = segments, .host = layout});
+    EXPECT_EQ(simulate_on(s, two_levels(layout)).run_time, (segments + hosts - 2) * step)
+        << hosts << " hosts, " << segments << " segments";
+  }
+}
+
+std::vector<const Algorithm*> all_algorithms() {
+  std::vector<const Algorithm*> all(algorithms().begin(), algorithms().end());
+  for (const Algorithm* flat : algorithms()) {
+    for (const Composition* composition : compositions()) {
+      if (!composition->serves(*flat)) continue;
+      all.push_back(
+          &find_algorithm(flat->operation, std::string(flat->name) + "@" + std::string(composition->name)));
+    }
+  }
+  return all;
+}
+
+bool same(const Simulation& a, const Simulation& b) {
+  return std::ranges::equal(a.ops, b.ops,
+                            [](const OpTimes& x, const OpTimes& y) {
+                              return x.posted == y.posted && x.start == y.start && x.end == y.end;
+                            }) &&
+         a.exit == b.exit && a.run_time == b.run_time && a.elapsed_sum == b.elapsed_sum &&
+         a.critical_path == b.critical_path && a.critical_arrival == b.critical_arrival;
+}
+
+TEST(TwoLevels, HostsOfOneRankChangeNothing) {
+  std::mt19937 rng(21);
+  for (const Algorithm* algorithm : all_algorithms()) {
+    for (int trial = 0; trial < 12; ++trial) {
+      const int p = 1 + static_cast<int>(rng() % 20);
+      Request request{.operation = algorithm->operation, .ranks = p, .segments = 3, .round_ns = 100};
+      for (int r = 0; r < p; ++r) request.arrival_ns.push_back(static_cast<std::int64_t>(rng() % 3000));
+      const Schedule s = make_schedule(*algorithm, request);
+      const std::vector<std::int64_t> sizes(idx(s.shape.slots()), 100);
+      const Conduct conduct{.window = {1 + trial % 3, 1 + trial % 4},
+                            .early = trial % 3 == 0 ? Early::background : Early::nothing};
+      for (const Combining combining : {Combining::overlapped, Combining::exclusive, Combining::in_message}) {
+        Machine machine{.alpha = 10, .beta = 1, .gamma = 2, .duplex = trial % 2 == 0, .combining = combining};
+        const Simulation expected = simulate(s, sizes, request.arrival_ns, machine, conduct);
+        Layout alone(idx(p));
+        std::iota(alone.rbegin(), alone.rend(), 100);
+        machine.host_of_rank = alone;
+        machine.inside = {.alpha = 1'000'000, .beta = 1'000, .gamma = 1'000};
+        const Simulation x = simulate(s, sizes, request.arrival_ns, machine, conduct);
+        ASSERT_TRUE(same(x, expected)) << to_string(algorithm->operation) << " " << algorithm->name;
+      }
+    }
+  }
+}
+
+// One host, whose inside costs what the links did, is as many hosts as ranks: no message crosses a card.
+TEST(TwoLevels, OneHostIsAGroupWithTheCostsInside) {
+  for (const Algorithm* algorithm : all_algorithms()) {
+    const Schedule s =
+        make_schedule(*algorithm, {.operation = algorithm->operation, .ranks = 9, .segments = 2});
+    const Layout one(9);
+    const Simulation expected = simulate_on(s, {.alpha = 7, .beta = 3, .gamma = 2});
+    const Simulation x =
+        simulate_on(s, {.gamma = 2, .host_of_rank = one, .inside = {.alpha = 7, .beta = 3, .gamma = 2}});
+    ASSERT_EQ(x.exit, expected.exit) << to_string(algorithm->operation) << " " << algorithm->name;
+  }
+}
+
+TEST(TwoLevels, RefusesWhatMakesNoSense) {
+  const Schedule s = schedule_of(kFourBlocks, [](Builders& b) { pass(b, 0, 1); });
+  EXPECT_THROW((void)simulate_on(s, two_levels({0, 0, 1})), std::invalid_argument) << "three hosts for four";
+  Machine machine = two_levels(kPairs);
+  machine.inside.beta = -1;
+  EXPECT_THROW((void)simulate_on(s, machine), std::invalid_argument);
+}
+
+// ---- the bound -------------------------------------------------------------------------------------------------
+
+TEST(HostBound, IsWhatMustCrossALinkOrBeCopied) {
+  const Hosts hosts(6, Layout{0, 0, 0, 1, 1, 2});  // three hosts of 3, 2, 1 ranks
+  const auto bound = [&](Operation operation, Rank root, std::int64_t inside_beta) {
+    return bound_on_hosts(operation, hosts, root, 30, 10, inside_beta);
+  };
+  for (const Operation operation : {Operation::bcast, Operation::reduce}) {
+    EXPECT_EQ(bound(operation, 0, 0), 300);
+    EXPECT_EQ(bound(operation, 0, 4), 300) << "30 bytes at 4 are less";
+    EXPECT_EQ(bound(operation, 0, 99), 300) << "everything could come by the link";
+  }
+  for (const Operation operation : {Operation::scatter, Operation::gather}) {
+    EXPECT_EQ(bound(operation, 0, 0), 3 * 300) << "three of six blocks cross the root's link";
+    EXPECT_EQ(bound(operation, 4, 0), 4 * 300);
+    EXPECT_EQ(bound(operation, 0, 9), 5 * 30 * 9) << "all but its own pass the root's port";
+  }
+  for (const Operation operation : {Operation::allgather, Operation::allgatherv, Operation::reduce_scatter}) {
+    EXPECT_EQ(bound(operation, 0, 0), 5 * 300) << "into the host of one rank";
+  }
+  EXPECT_EQ(bound(Operation::allreduce, 0, 0), 2 * 2 * 30 / 3 * 10);
+  EXPECT_EQ(bound(Operation::allreduce, 0, 9), 2 * 5 * 30 / 6 * 9);
+}
+
+TEST(HostBound, OnOneHostCountsCopiesAlone) {
+  const Hosts one(4, Layout{3, 3, 3, 3});
+  EXPECT_EQ(bound_on_hosts(Operation::bcast, one, 0, 30, 10, 2), 60);
+  EXPECT_EQ(bound_on_hosts(Operation::gather, one, 0, 30, 10, 2), 180);
+  EXPECT_EQ(bound_on_hosts(Operation::bcast, Hosts(1, {}), 0, 30, 10, 2), 0) << "nobody else";
+  EXPECT_EQ(bound_on_hosts(Operation::allreduce, Hosts(4, {}), 0, 30, 10, 0), 450) << "2 x 3/4 x 30 x 10";
+}
+
+TEST(HostBound, RefusesWhatMakesNoSense) {
+  const Hosts hosts(4, kPairs);
+  EXPECT_THROW((void)least_traffic(Operation::bcast, hosts, 4, 1), std::invalid_argument);
+  EXPECT_THROW((void)least_traffic(Operation::allreduce, hosts, 0, -1), std::invalid_argument);
+  EXPECT_THROW((void)bound_on_hosts(Operation::bcast, hosts, 0, 1, -1, 0), std::invalid_argument);
+  EXPECT_THROW((void)bound_on_hosts(Operation::gather, hosts, 0, std::int64_t{1} << 61, 9, 0),
+               std::overflow_error);
+}
+
+/// Sizes of slots so that each block, or the vector, has `bytes` bytes in all.
+std::vector<std::int64_t> sizes_of(const Shape& shape, std::int64_t bytes) {
+  std::vector<std::int64_t> sizes(idx(shape.slots()));
+  for (int slot = 0; slot < shape.slots(); ++slot) {
+    const int s = shape.block_of(slot) % shape.segments;
+    sizes[idx(slot)] = bytes * (s + 1) / shape.segments - bytes * s / shape.segments;
+  }
+  return sizes;
+}
+
+Layout random_layout(std::mt19937& rng) {
+  Layout layout(1 + rng() % 18);
+  const int hosts = 1 + static_cast<int>(rng() % 6);
+  for (int& host : layout) host = static_cast<int>(rng()) % hosts;
+  return layout;
+}
+
+TEST(HostBound, NoScheduleIsFaster) {
+  std::mt19937 rng(31);
+  int close = 0;
+  for (const Algorithm* algorithm : all_algorithms()) {
+    for (int trial = 0; trial < 40; ++trial) {
+      const Layout layout = random_layout(rng);
+      const int p = static_cast<int>(layout.size());
+      const Rank root = is_rooted(algorithm->operation) ? static_cast<Rank>(rng() % layout.size()) : 0;
+      Request request{.operation = algorithm->operation,
+                      .ranks = p,
+                      .root = root,
+                      .segments = 1 + trial % 9,
+                      .round_ns = 100,
+                      .host = layout};
+      const Schedule s = make_schedule(*algorithm, request);
+      const auto bytes = static_cast<std::int64_t>(rng() % 5000);
+      const Ticks inside_beta = trial % 2 == 0 ? 0 : static_cast<Ticks>(rng() % 12);
+      const Machine machine{.beta = 4, .host_of_rank = layout, .inside = {.beta = inside_beta}};
+      const Conduct conduct{.window = {1 + trial % 8, 1 + trial % 8, 4, 4}};
+      const Simulation x =
+          simulate(s, sizes_of(s.shape, bytes), std::vector<Ticks>(idx(p)), machine, conduct);
+      const Ticks bound =
+          bound_on_hosts(algorithm->operation, Hosts(p, layout), root, bytes, machine.beta, inside_beta);
+      ASSERT_GE(x.run_time, bound) << to_string(algorithm->operation) << " " << algorithm->name << " trial "
+                                   << trial;
+      close += bound > 0 && x.run_time <= bound * 11 / 10 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(close, 50) << "the bound is not empty words";
+}
+
+}  // namespace
+}  // namespace papfft::comm
