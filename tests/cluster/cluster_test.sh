@@ -89,7 +89,7 @@ for arguments in '' 'sideways' 'up' 'up 0' 'up 1000' 'up x' 'up 2 3' 'up 2 --rat
   'up 2 --delay 5' 'up 2 --loss 100%' 'up 2 --loss 1' 'up 2 --buffer 10' 'up 2 --buffer x' 'up 2 --slow h2:1mbit' \
   'up 2 --congestion' 'up 2 --congestion Cubic!' 'up 2 --ranks 1,2,3' 'up 2 --ranks 1,0' 'up 2 --ranks 1,x' \
   'up 2 --slow h1' 'up 2 --name ../x' 'up 2 --what 3' 'run -n 2' 'run -- true' 'run -n 2 --timeout soon -- true' \
-  'run -n 2 --env K -- true' 'link h0' 'link h0 sideways' 'down now' 'status now'; do
+  'run -n 2 --env K -- true' 'run -n 2 --order sideways -- true' 'link h0' 'link h0 sideways' 'down now' 'status now'; do
   # shellcheck disable=SC2086 # words
   result "$script" $arguments
   check "'$arguments' is bad usage, in one line" [ "$code $(wc -l <<<"$output")" = "64 1" ]
@@ -174,6 +174,12 @@ result cluster run -n 3 --per-host 1 -- hostname
 check "unless run says another number" [ "$(sort <<<"$output" | uniq -c | tr -s ' \n' ' ')" = " 1 h0 1 h1 1 h2 " ]
 result cluster run -n 7 -- true
 check "seven ranks do not fit" [ "$code" = 64 ]
+# shellcheck disable=SC2016 # for the ranks' shell
+whose='echo "$OMPI_COMM_WORLD_RANK $(hostname)"'
+result cluster run -- sh -c "$whose"
+check "ranks of one host follow each other" [ "$(sort <<<"$output" | tr '\n' ' ')" = "0 h0 1 h1 2 h1 3 h1 4 h2 5 h2 " ]
+result cluster run --order round-robin -- sh -c "$whose"
+check "or hosts get a rank in turn while they have room" [ "$(sort <<<"$output" | tr '\n' ' ')" = "0 h0 1 h1 2 h2 3 h1 4 h2 5 h1 " ]
 
 # --- congestion control ----------------------------------------------------------------------------------------------
 cluster up 2 --congestion reno >/dev/null
