@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# cluster_test.sh SCRIPT RING: tests of the virtual cluster. SCRIPT is papfft-cluster, RING the program of ring.c.
+# cluster_test.sh SCRIPT RING [PAPFFT]: tests of the virtual cluster, and of the program where it needs several hosts. SCRIPT is
+# papfft-cluster, RING the program of ring.c.
 # Exit 0: passed, 1: failed, 77: this machine allows no network namespaces.
 
 set -euo pipefail
 
 script=$1
 ring=$2
+papfft=${3-}
 name=test-$$
 other=$name-b # one name is the beginning of the other: neither may touch the other's namespaces
 failures=0
@@ -180,6 +182,44 @@ result cluster run -- sh -c "$whose"
 check "ranks of one host follow each other" [ "$(sort <<<"$output" | tr '\n' ' ')" = "0 h0 1 h1 2 h1 3 h1 4 h2 5 h2 " ]
 result cluster run --order round-robin -- sh -c "$whose"
 check "or hosts get a rank in turn while they have room" [ "$(sort <<<"$output" | tr '\n' ' ')" = "0 h0 1 h1 2 h2 3 h1 4 h2 5 h1 " ]
+
+# --- the program on hosts with several ranks -------------------------------------------------------------------------
+if [[ -n $papfft ]]; then
+  bench() { # bench OPERATION ALGORITHMS [OPTION OF run]...
+    local operation=$1 algorithms=$2
+    shift 2
+    result cluster run "$@" -- "$papfft" bench collective --op "$operation" --algorithms "$algorithms" --bytes 64K \
+      --iterations 2 --warmup 1 --compute 1ms --json "$scratch/bench.json"
+  }
+  for order in by-host round-robin; do
+    for operation in bcast reduce allreduce allgather gather scatter; do
+      peers=mpi-han,mpi-lane,auto
+      # Open MPI 4.1's coll/han gathers wrong data unless each host's ranks follow each other.
+      [[ "$operation $order" != "gather round-robin" ]] || peers=mpi-lane,auto
+      bench "$operation" "$peers" -n 6 --per-host 2 --order "$order"
+      check "$operation by peers that know hosts, $order" [ "$code" = 0 ]
+    done
+    bench reduce_scatter mpi-lane -n 6 --per-host 2 --order "$order"
+    check "reduce_scatter by lanes, $order" [ "$code" = 0 ]
+    check "the hosts and the order of the ranks are in words" grep -q "(3 hosts, 2 ranks each, ${order/-/ })" <<<"$output"
+    check "and in JSON" grep -q "\"rank_order\": \"${order/-/ }\"" "$scratch/bench.json"
+  done
+  # What the library says of the communicators that it makes: of han, with its lists of components, only the peer's.
+  bench bcast mpi -n 6 --per-host 2 --mca coll_base_verbose 10
+  check "stock MPI goes without coll/han" not grep -q 'selecting *han,.*Enabled' <<<"$output"
+  bench bcast mpi-han -n 6 --per-host 2 --mca coll_base_verbose 10
+  check "mpi-han has it" grep -q 'selecting *han,.*Enabled' <<<"$output"
+  bench bcast mpi-han -n 3
+  check "mpi-han wants several ranks per host: 64" [ "$code" = 64 ]
+  cluster up 3 --ranks 1,3,2 >/dev/null
+  bench bcast auto
+  check "hosts of several sizes" [ "$code" = 0 ]
+  check "are named" grep -q "(3 hosts, 1,3,2 ranks, by host)" <<<"$output"
+  for peer in mpi-han mpi-lane; do
+    bench bcast "$peer"
+    check "$peer cannot: 64, and says why" [ "$code $(grep -c "$peer:.*different numbers of ranks" <<<"$output")" = "64 1" ]
+  done
+fi
 
 # --- congestion control ----------------------------------------------------------------------------------------------
 cluster up 2 --congestion reno >/dev/null
