@@ -221,6 +221,21 @@ if [[ -n $papfft ]]; then
   done
 fi
 
+# --- two jobs whose hosts have the same names and several ranks ------------------------------------------------------
+"$script" up 3 --name "$other" >/dev/null
+cluster up 3 >/dev/null
+memory_of() { "$script" run --name "$1" -n 4 --per-host 2 -- printenv OMPI_MCA_btl_vader_backing_directory | sort -u; }
+check "jobs share no memory with each other" [ "$(printf '%s\n' "$(memory_of "$name")" "$(memory_of "$other")" | sort -u | wc -l)" = 2 ]
+check "it goes with the job" [ -z "$(find /dev/shm -maxdepth 1 -name "papfft-cluster.$name*")" ]
+for turn in 1 2 3; do
+  "$script" run --name "$other" -n 6 --per-host 2 --timeout 60 -- "$ring" >/dev/null 2>&1 &
+  job=$!
+  result cluster run -n 6 --per-host 2 --timeout 60 -- "$ring"
+  code_of_other=0
+  wait "$job" || code_of_other=$?
+  check "two such jobs at a time, $turn" [ "$code $code_of_other" = "0 0" ]
+done
+
 # --- congestion control ----------------------------------------------------------------------------------------------
 cluster up 2 --congestion reno >/dev/null
 check "or another" [ "$(congestion)" = "reno reno" ]
