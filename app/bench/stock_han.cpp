@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <stdexcept>
-#include <string>
+#include <string_view>
 
 #include "app/bench/stock_peer.hpp"
 #include "comm/mpi/mpi_transport.hpp"
@@ -62,25 +64,24 @@ class Han final : public StockPeer {
 }  // namespace
 
 void require_han(Operation operation, const comm::Hosts& hosts) {
-  const std::string peer = "mpi-han: ";
+  constexpr std::string_view kNeeds =
+      "; what would work: several hosts with equally many ranks each, two or more";
+  const auto refuse = [](std::string_view why, std::string_view what_would_work) {
+    throw std::invalid_argument(fmt::format("mpi-han: {}{}", why, what_would_work));
+  };
   if (priority_of_han() < 0) {
-    throw std::invalid_argument(
-        peer +
-        "this MPI library has no coll/han (Open MPI has it since 4.1); what would work: mpi, mpi-lane");
+    refuse("this MPI library has no coll/han (Open MPI has it since 4.1)",
+           "; what would work: mpi, mpi-lane");
   }
   if (std::ranges::find(kOperationsOfHan, operation) == kOperationsOfHan.end()) {
-    throw std::invalid_argument(peer + "Open MPI's coll/han has no " +
-                                std::string(comm::to_string(operation)) + "; what would work: mpi, mpi-lane");
+    refuse(fmt::format("Open MPI's coll/han has no {}", comm::to_string(operation)),
+           "; what would work: mpi, mpi-lane");
   }
-  const std::string needs = "; what would work: several hosts with equally many ranks each, two or more";
-  if (hosts.count() == 1)
-    throw std::invalid_argument(peer + "Open MPI's coll/han does nothing within one host" + needs);
-  if (hosts.are_single())
-    throw std::invalid_argument(peer + "Open MPI's coll/han does nothing with one rank per host" + needs);
+  if (hosts.count() == 1) refuse("Open MPI's coll/han does nothing within one host", kNeeds);
+  if (hosts.are_single()) refuse("Open MPI's coll/han does nothing with one rank per host", kNeeds);
   for (int h = 1; h < hosts.count(); ++h) {
-    if (hosts.members(h).size() == hosts.members(0).size()) continue;
-    throw std::invalid_argument(
-        peer + "Open MPI's coll/han gives up where hosts have different numbers of ranks" + needs);
+    if (hosts.members(h).size() != hosts.members(0).size())
+      refuse("Open MPI's coll/han gives up where hosts have different numbers of ranks", kNeeds);
   }
 }
 

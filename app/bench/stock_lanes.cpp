@@ -47,7 +47,9 @@ struct Parts {
   [[nodiscard]] bool are_equal() const {
     return std::ranges::all_of(counts, [&](int c) { return c == counts.front(); });
   }
-  [[nodiscard]] std::size_t total() const { return static_cast<std::size_t>(counts.back() + offsets.back()); }
+  [[nodiscard]] std::size_t total() const {
+    return static_cast<std::size_t>(counts.back()) + static_cast<std::size_t>(offsets.back());
+  }
 };
 
 /// MPI's calls on parts. The calls for parts of one size are used where they may be: MPI libraries do them better.

@@ -102,7 +102,7 @@ std::string RunGroup::title() const {
 }
 
 std::string RunGroup::ranks_text(std::int64_t ranks) const {
-  const std::string text = fmt::format("{} ranks", ranks);
+  std::string text = fmt::format("{} ranks", ranks);
   const auto found = runs.front()->settings.find("ranks_on_host");
   if (found == runs.front()->settings.end() || found->second == "all") return text;
   const auto order = runs.front()->settings.find("rank_order");

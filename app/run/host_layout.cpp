@@ -32,6 +32,7 @@ bool is_round_robin(const comm::Hosts& hosts, int ranks) {
 
 std::vector<int> HostLayout::ranks_per_host() const {
   std::vector<int> counts;
+  counts.reserve(static_cast<std::size_t>(hosts_.count()));
   for (int h = 0; h < hosts_.count(); ++h) counts.push_back(static_cast<int>(hosts_.members(h).size()));
   return counts;
 }
