@@ -57,6 +57,8 @@ class Transform {
   /// Collective.
   void run() {
     host_cores_ = cores_of_host(job_);
+    // Where hosts have different numbers of ranks, their ranks have different numbers of threads.
+    least_threads_ = -static_cast<int>(largest_at_root(job_, -omp_get_max_threads(), options_.job.reduce));
     job_.at_root([&] { prepare(); });
     plan_ = job_.from_root(plan_);
     const bool one_by_one = options_.distributed() || plan_.row_by_row != 0 || plan_.engine != Engine::alone;
@@ -154,7 +156,7 @@ class Transform {
                        .real = !std::is_same_v<In, Out>,
                        .sample_bytes = sizeof(typename Shape::Real),
                        .ranks_per_host = host_layout(job_).ranks_per_host(),  // the root is on the first
-                       .threads = omp_get_max_threads(),
+                       .threads = least_threads_,
                        .root_threads = threads_alone,
                        .link = job_.comm().options().link},
                       input_->name());
@@ -319,6 +321,7 @@ class Transform {
   TransformPlan plan_;
   RunReport report_;
   CoreSet host_cores_ = CoreSet::of_this_thread();
+  int least_threads_ = 1;          // of any rank; at the root
   std::optional<RunOn> alone_on_;  // at the root
   std::string why_;                // this engine
   EarlyEnd early_;

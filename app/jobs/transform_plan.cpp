@@ -86,14 +86,17 @@ std::string advice(const fft::SharedWork& work, double vector_s) {
 EngineChoice by_model(const TransformPlan& plan, const fft::SharedWork& work, bool can_split) {
   const fft::SharingEstimate model = fft::estimate_sharing(work);
   const fft::Sharing best = fft::choose_sharing(work, model, can_split);
-  return {.engine = best == fft::Sharing::alone    ? Engine::alone
-                    : best == fft::Sharing::stream ? Engine::stream
-                                                   : Engine::farm,
-          .why = fmt::format(
-              "there are {} vectors; model ({}): {}{} ms per vector by farm, {} by one process alone{}",
-              plan.rows == kUnknownRows ? "many" : "several", spread_text(work),
-              can_split ? in_ms(model.stream_s) + " ms per vector by stream, " : "", in_ms(model.farm_s),
-              in_ms(model.alone_s), advice(work, fft::seconds_of(best, model)))};
+  const double best_s = fft::seconds_of(best, model);
+  return {
+      .engine = best == fft::Sharing::alone    ? Engine::alone
+                : best == fft::Sharing::stream ? Engine::stream
+                                               : Engine::farm,
+      .why = fmt::format(
+          "there are {} vectors; model ({}): {}{} ms per vector by farm{}, {} by one process alone{}",
+          plan.rows == kUnknownRows ? "many" : "several", spread_text(work),
+          can_split ? in_ms(model.stream_s) + " ms per vector by stream, " : "", in_ms(model.farm_s),
+          model.farm_s < 0.95 * best_s ? " (for which there are too few vectors or too little memory)" : "",
+          in_ms(model.alone_s), advice(work, best_s))};
 }
 
 /// By --engine auto.

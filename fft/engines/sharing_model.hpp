@@ -18,7 +18,7 @@ struct SharedWork {
   bool real = false;                      ///< real samples: half the work and half the bytes
   std::size_t sample_bytes = 0;           ///< of a real number: 4 or 8
   std::vector<int> ranks_per_host = {1};  ///< the root's host first
-  int threads = 1;                        ///< of each rank
+  int threads = 1;                        ///< of each rank, at least
   int root_threads = 1;                   ///< of the root, if it works alone
   comm::LinkModel link = {};              ///< each host's, which its ranks share
 
