@@ -12,6 +12,7 @@
 #include "app/bench/bench_links.hpp"
 #include "app/bench/collective_data.hpp"
 #include "app/bench/collective_rows.hpp"
+#include "app/bench/stock_peer.hpp"
 #include "app/cli/tell.hpp"
 #include "comm/choose/select.hpp"
 #include "comm/mpi/mpi_transport.hpp"
@@ -32,9 +33,10 @@ class CollectiveBench {
         settings_(settings),
         session_(MPI_COMM_WORLD, options.job.to_comm_options(), comm::SessionOptions{.root = options.root}),
         links_(options.root),
-        result_{.options = options, .settings = settings, .ranks = job.size()} {
+        result_{.options = options, .settings = settings, .ranks = job.size(), .layout = host_layout(job)} {
     if (settings.chooses_stock()) stock_.emplace(settings.operation);
     chosen_.resize(settings.contenders.size());
+    for (const Contender& c : settings.contenders) peers_.push_back(make_peer(c));
   }
 
   void run() {
@@ -95,6 +97,14 @@ class CollectiveBench {
     return best.algorithm;
   }
 
+  /// Stock MPI that knows hosts, if the contender is that.
+  [[nodiscard]] std::unique_ptr<StockPeer> make_peer(const Contender& contender) {
+    if (contender.kind == Contender::Kind::stock_han) return make_han(MPI_COMM_WORLD);
+    if (contender.kind == Contender::Kind::stock_lanes)
+      return make_lanes(MPI_COMM_WORLD, host_layout(job_).hosts());
+    return nullptr;
+  }
+
   /// Of one call without delays, in s: that of the slowest rank.
   std::optional<double> time_alone(comm::Communicator& comm, CollectiveData& data) {
     data.fill(++calls_);
@@ -136,6 +146,13 @@ class CollectiveBench {
       case Contender::Kind::stock_best:
         settings_.work.run_for(total);
         record = timed(contender.name, [&] { data.call(*chosen_[index], "mpi"); });
+        break;
+      case Contender::Kind::stock_han:
+      case Contender::Kind::stock_lanes:
+        settings_.work.run_for(total);
+        record = timed(contender.name, [&] {
+          data.call_by(session_, [&](const comm::CallArguments& a) { peers_[index]->call(a); });
+        });
     }
     // Hosts of a virtual cluster share cores: checking would take time from ranks that still work.
     comm_.quiet_barrier();
@@ -225,18 +242,24 @@ class CollectiveBench {
   BenchLinks links_;
   std::optional<StockAlgorithms> stock_;
   std::vector<std::unique_ptr<comm::Communicator>> chosen_;  ///< of the contenders that have one
+  std::vector<std::unique_ptr<StockPeer>> peers_;            ///< and of those that have one
   std::uint64_t calls_ = 0;
   CollectiveResult result_;
   RawCalls raw_;
 };
 
-void check(const Job& job, const CollectiveOptions& options, const CollectiveSettings& settings) {
+void check(Job& job, const CollectiveOptions& options, const CollectiveSettings& settings) {
   check_outputs({options.job.json, options.csv, options.raw});
   if (job.size() < 2) throw UsageError("bench collective: what would work: two ranks or more");
   if (options.root >= job.size())
     throw UsageError(fmt::format("no rank {} among {} as --root", options.root, job.size()));
   for (const ArrivalPattern& pattern : settings.patterns) {  // a pattern may name a rank that there is not
     (void)pattern.delay_ns(0, 0, job.size(), options.root);
+  }
+  const HostLayout layout = host_layout(job);
+  for (const Contender& c : settings.contenders) {
+    if (c.kind == Contender::Kind::stock_han) require_han(settings.operation, layout.hosts());
+    if (c.kind == Contender::Kind::stock_lanes) require_lanes(layout.hosts());
   }
   if (!settings.chooses_stock()) return;
   const StockAlgorithms stock(settings.operation);

@@ -66,17 +66,27 @@ bool CollectiveData::is_correct() const {
 }
 
 void CollectiveData::call(comm::Collectives& comm, const std::string& algorithm) {
-  // One of MPI's own operations, as the stock reductions know no other.
   const comm::MpiReducer sum(MPI_SUM, type());
-  comm.call(comm.prepared({.operation = row_.operation,
-                           .element_bytes = sizeof(Word),
-                           .root = row_.is_rooted() ? root_ : 0,
-                           .algorithm = algorithm,
-                           .send = std::as_bytes(std::span(is_one_buffer() ? recv_ : send_)),
-                           .recv = std::as_writable_bytes(std::span(recv_)),
-                           .reducer = row_.reduces ? &sum : nullptr,
-                           .block_bytes = row_.takes_sizes ? std::span<const std::size_t>(block_bytes_)
-                                                           : std::span<const std::size_t>()}));
+  comm.call(arguments(comm, algorithm, sum));
+}
+
+void CollectiveData::call_by(const comm::Collectives& group,
+                             const std::function<void(const comm::CallArguments&)>& by) {
+  const comm::MpiReducer sum(MPI_SUM, type());
+  by(arguments(group, "mpi", sum));
+}
+
+comm::CallArguments CollectiveData::arguments(const comm::Collectives& group, const std::string& algorithm,
+                                              const comm::Reducer& sum) {
+  return group.prepared({.operation = row_.operation,
+                         .element_bytes = sizeof(Word),
+                         .root = row_.is_rooted() ? root_ : 0,
+                         .algorithm = algorithm,
+                         .send = std::as_bytes(std::span(is_one_buffer() ? recv_ : send_)),
+                         .recv = std::as_writable_bytes(std::span(recv_)),
+                         .reducer = row_.reduces ? &sum : nullptr,
+                         .block_bytes = row_.takes_sizes ? std::span<const std::size_t>(block_bytes_)
+                                                         : std::span<const std::size_t>()});
 }
 
 void CollectiveData::post(MPI_Comm comm, MPI_Request& request) {

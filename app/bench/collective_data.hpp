@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ class CollectiveData {
   [[nodiscard]] bool is_correct() const;
 
   void call(comm::Collectives& comm, const std::string& algorithm);
+  /// The same by somebody else. @param group  of the same ranks
+  void call_by(const comm::Collectives& group, const std::function<void(const comm::CallArguments&)>& by);
 
   /// Stock MPI_Iscatter or MPI_Igather.
   void post(MPI_Comm comm, MPI_Request& request);
@@ -36,6 +39,9 @@ class CollectiveData {
   static constexpr int kExactBits = 24;       // of a float's whole numbers
   static constexpr int kMostBits = 12;
 
+  /// @param sum  one of MPI's own operations, as the stock reductions know no other
+  [[nodiscard]] comm::CallArguments arguments(const comm::Collectives& group, const std::string& algorithm,
+                                              const comm::Reducer& sum);
   [[nodiscard]] MPI_Datatype type() const { return is_float_ ? MPI_FLOAT : MPI_UINT32_T; }
   [[nodiscard]] Word first(int rank) const;
   [[nodiscard]] Word word(Word first, std::size_t i, Word ranks) const;

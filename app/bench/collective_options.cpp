@@ -28,6 +28,16 @@ std::string footer() {
          "delays, and keeps the fastest. mpi:3 is stock's algorithm 3, mpi:3/64K the same with segments of "
          "64 KiB. These "
          "need Open MPI.\n"
+         "Two peers know hosts. mpi-han is Open MPI's coll/han; it needs several hosts with equally many "
+         "ranks "
+         "each, two or more, "
+         "and has no allgatherv and no reduce_scatter. mpi-lane is made of stock MPI's calls: scatter inside "
+         "the "
+         "host, one call per "
+         "rank of a host among hosts, allgather inside the host (full-lane mock-ups, Traeff and Hunold "
+         "2020); "
+         "it needs equally "
+         "many ranks per host.\n"
          "Algorithms take turns within each iteration, and stock MPI (mpi) always takes part. Run time: from "
          "the first "
          "arrival to the last exit. Elapsed: mean over the ranks of exit - arrival. Share of the bound: the "
@@ -47,7 +57,8 @@ void CollectiveOptions::declare(cli::Command& command) {
           "--algorithms", algorithms,
           "what to time: names from 'papfft algorithms' (b before a name: in the background; /N behind it: "
           "in N "
-          "segments); auto; all; mpi; mpi-best; mpi:N; mpi-igather, mpi-iscatter (stock, posted early)")
+          "segments); auto; all; mpi; mpi-best; mpi:N; mpi-han; mpi-lane; mpi-igather, mpi-iscatter (stock, "
+          "posted early)")
       ->delimiter(',')
       ->capture_default_str();
   command.add_option("--bytes", bytes, "sizes of the whole vector; K, M and G are powers of two")

@@ -59,6 +59,7 @@ struct CollectiveResult {
   const CollectiveOptions& options;
   const CollectiveSettings& settings;
   int ranks = 0;
+  HostLayout layout;
   comm::LinkModel link = {};        ///< as measured before
   comm::LinkModel link_after = {};  ///< and after
   comm::LinkModel segment_link = {};

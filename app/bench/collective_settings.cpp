@@ -85,6 +85,8 @@ void CollectiveSettings::add(const Contender& contender) {
 
 Contender CollectiveSettings::contender(const std::string& name) const {
   if (name == "mpi-best") return {name, Contender::Kind::stock_best};
+  if (name == "mpi-han") return {name, Contender::Kind::stock_han};
+  if (name == "mpi-lane") return {name, Contender::Kind::stock_lanes};
   if (name.starts_with(kStockNumber))
     return {name, Contender::Kind::stock_chosen, StockAlgorithm::parse(name.substr(kStockNumber.size()))};
   const char* early = early_peer(operation);

@@ -19,7 +19,9 @@ struct Contender {
     session,  ///< a call of the session: an algorithm of ours, or stock MPI by default
     posted_early,  ///< a non-blocking call of stock MPI, posted as soon as the rank's part does not need its own arrival
     stock_chosen,  ///< stock MPI by an algorithm of our choice
-    stock_best     ///< stock MPI by the best of its algorithms
+    stock_best,    ///< stock MPI by the best of its algorithms
+    stock_han,     ///< stock MPI by Open MPI's coll/han
+    stock_lanes    ///< stock MPI's calls put together host by host
   };
   std::string name;
   Kind kind = Kind::session;

@@ -41,11 +41,11 @@ std::string CollectiveResult::table() const {
 
 std::string CollectiveResult::text() const {
   std::string text = fmt::format(
-      "{} on {} ranks, root {}: {} iterations after {} of warm-up, compute {}, edge at {}, seed {}\n"
+      "{} on {} ranks ({}), root {}: {} iterations after {} of warm-up, compute {}, edge at {}, seed {}\n"
       "link: alpha {} us, beta {} ns/byte ({} MB/s)\n",
-      options.operation, ranks, options.root, options.iterations, options.warmup, options.compute,
-      options.edge, options.seed, figure(link.alpha_ns * 1e-3), figure(link.beta_ns_per_byte),
-      figure(1e3 / link.beta_ns_per_byte));
+      options.operation, ranks, layout.text(), options.root, options.iterations, options.warmup,
+      options.compute, options.edge, options.seed, figure(link.alpha_ns * 1e-3),
+      figure(link.beta_ns_per_byte), figure(1e3 / link.beta_ns_per_byte));
   if (!report::is_steady_link(link.beta_ns_per_byte, link_after.beta_ns_per_byte)) {
     text += fmt::format("THE LINK WAS NOT STEADY: beta {} ns/byte after the run; these times do not count\n",
                         figure(link_after.beta_ns_per_byte));

@@ -276,7 +276,7 @@ class ConvolveJob {
   }
 
   void describe(double compute_s) {
-    report_.begin("convolve", job_.size());
+    report_.begin("convolve", job_);
     report_.phases_s.emplace_back("split", split_s_);
     report_.phases_s.emplace_back("scatter", scatter_s_);
     report_.phases_s.emplace_back("compute", compute_s);

@@ -266,7 +266,7 @@ class SpectrogramJob {
   }
 
   void describe(double compute_s) {
-    report_.begin("spectrogram", job_.size());
+    report_.begin("spectrogram", job_);
     report_.phases_s[compute_phase_].second = compute_s;
     report_.shared_work_s = compute_s;
     for (const auto& [name, seconds] : report_.phases_s) {

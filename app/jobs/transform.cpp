@@ -24,6 +24,7 @@
 #include "app/jobs/transform_output.hpp"
 #include "app/jobs/transform_plan.hpp"
 #include "app/run/cores.hpp"
+#include "app/run/machine.hpp"
 
 namespace papfft::app {
 
@@ -56,6 +57,8 @@ class Transform {
   /// Collective.
   void run() {
     host_cores_ = cores_of_host(job_);
+    // Where hosts have different numbers of ranks, their ranks have different numbers of threads.
+    least_threads_ = -static_cast<int>(largest_at_root(job_, -omp_get_max_threads(), options_.job.reduce));
     job_.at_root([&] { prepare(); });
     plan_ = job_.from_root(plan_);
     const bool one_by_one = options_.distributed() || plan_.row_by_row != 0 || plan_.engine != Engine::alone;
@@ -145,7 +148,6 @@ class Transform {
   }
 
   void choose() {
-    const bool one_host = job_.comm().ranks_on_host() == job_.size();
     const int threads_alone = options_.job.threads_on(host_cores_.count());
     const EngineChoice choice =
         choose_engine(options_, plan_,
@@ -153,10 +155,10 @@ class Transform {
                        .vectors = plan_.known_rows(),
                        .real = !std::is_same_v<In, Out>,
                        .sample_bytes = sizeof(typename Shape::Real),
-                       .ranks = job_.size(),
-                       .threads = omp_get_max_threads(),
+                       .ranks_per_host = host_layout(job_).ranks_per_host(),  // the root is on the first
+                       .threads = least_threads_,
                        .root_threads = threads_alone,
-                       .link = one_host ? fft::memory_link() : job_.comm().options().link},
+                       .link = job_.comm().options().link},
                       input_->name());
     plan_.engine = choice.engine;
     plan_.split_real = choice.split_real ? 1 : 0;
@@ -261,7 +263,7 @@ class Transform {
   }
 
   void describe(const fft::PhaseTimes& times, double compute_s) {
-    report_.begin("transform", job_.size());
+    report_.begin("transform", job_);
     const char* const engine = to_string(plan_.engine);
     const bool real = !std::is_same_v<In, Out>;
     const bool shares = plan_.engine == Engine::dif || plan_.engine == Engine::stream;
@@ -319,6 +321,7 @@ class Transform {
   TransformPlan plan_;
   RunReport report_;
   CoreSet host_cores_ = CoreSet::of_this_thread();
+  int least_threads_ = 1;          // of any rank; at the root
   std::optional<RunOn> alone_on_;  // at the root
   std::string why_;                // this engine
   EarlyEnd early_;

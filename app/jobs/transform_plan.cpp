@@ -2,6 +2,7 @@
 #include "app/jobs/transform_plan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -9,6 +10,7 @@
 #include "app/cli/exit_code.hpp"
 #include "app/io/writer.hpp"
 #include "app/jobs/distributed_output.hpp"
+#include "app/run/run_report.hpp"
 #include "comm/choose/select.hpp"
 #include "fft/engines/shared_transform.hpp"
 
@@ -58,27 +60,53 @@ void check_distributed(const TransformOptions& options) {
   }
 }
 
+/// "one host with 3 ranks of 1 thread"; "8 hosts with 4 ranks of 1 thread each"; "5 hosts with 1,2,3,4,2 ranks of 1 thread".
+std::string spread_text(const fft::SharedWork& work) {
+  const std::vector<int>& ranks = work.ranks_per_host;
+  const bool are_even = std::ranges::all_of(ranks, [&](int n) { return n == ranks.front(); });
+  return fmt::format("{} with {} of {}{}",
+                     ranks.size() == 1 ? "one host" : fmt::format("{} hosts", ranks.size()),
+                     are_even ? counted(static_cast<std::uint64_t>(ranks.front()), "rank")
+                              : fmt::format("{} ranks", fmt::join(ranks, ",")),
+                     counted(static_cast<std::uint64_t>(work.threads), "thread"),
+                     are_even && ranks.size() > 1 ? " each" : "");
+}
+
+/// Whether the cores would be used better by one rank per host with threads, or by several ranks without.
+std::string advice(const fft::SharedWork& work, double vector_s) {
+  const auto other = fft::faster_layout(work, vector_s);
+  if (!other) return "";
+  return fmt::format("; {} ms by {}", in_ms(other->vector_s),
+                     !other->one_rank_per_host ? "a rank for each thread, without threads"
+                     : other->threads == 1
+                         ? std::string("one rank per host")
+                         : fmt::format("one rank per host with {} threads", other->threads));
+}
+
 EngineChoice by_model(const TransformPlan& plan, const fft::SharedWork& work, bool can_split) {
   const fft::SharingEstimate model = fft::estimate_sharing(work);
   const fft::Sharing best = fft::choose_sharing(work, model, can_split);
+  const double best_s = fft::seconds_of(best, model);
   return {
       .engine = best == fft::Sharing::alone    ? Engine::alone
                 : best == fft::Sharing::stream ? Engine::stream
                                                : Engine::farm,
-      .why = fmt::format("there are {} vectors; model: {}{} ms per vector by farm, {} by one process alone",
-                         plan.rows == kUnknownRows ? "many" : "several",
-                         can_split ? in_ms(model.stream_s) + " ms per vector by stream, " : "",
-                         in_ms(model.farm_s), in_ms(model.alone_s))};
+      .why = fmt::format(
+          "there are {} vectors; model ({}): {}{} ms per vector by farm{}, {} by one process alone{}",
+          plan.rows == kUnknownRows ? "many" : "several", spread_text(work),
+          can_split ? in_ms(model.stream_s) + " ms per vector by stream, " : "", in_ms(model.farm_s),
+          model.farm_s < 0.95 * best_s ? " (for which there are too few vectors or too little memory)" : "",
+          in_ms(model.alone_s), advice(work, best_s))};
 }
 
 /// By --engine auto.
 EngineChoice best_engine(const TransformOptions& options, const TransformPlan& plan,
                          const fft::SharedWork& work, bool can_split) {
-  if (work.ranks == 1) return {.engine = Engine::alone, .why = "there is one rank alone"};
+  if (work.ranks() == 1) return {.engine = Engine::alone, .why = "there is one rank alone"};
   if (!plan.many()) {
     if (can_split) return {.engine = Engine::dif, .why = "there is one vector"};
     return {.engine = Engine::alone,
-            .why = fmt::format("{} ranks do not divide {} samples", work.ranks, plan.length)};
+            .why = fmt::format("{} ranks do not divide {} samples", work.ranks(), plan.length)};
   }
   const JobOptions& job = options.job;
   if (job.scatter == "auto" && job.gather == "auto") return by_model(plan, work, can_split);
@@ -109,8 +137,8 @@ void check_transform(const TransformOptions& options) {
 
 EngineChoice choose_engine(const TransformOptions& options, const TransformPlan& plan,
                            const fft::SharedWork& work, const std::string& name) {
-  const bool whole_share = fft::can_share(work.length, false, work.ranks);
-  const bool real_share = work.real && fft::can_share(work.length, true, work.ranks);
+  const bool whole_share = fft::can_share(work.length, false, work.ranks());
+  const bool real_share = work.real && fft::can_share(work.length, true, work.ranks());
   const bool can_split = whole_share || real_share;
   EngineChoice choice;
   if (options.distributed()) {
@@ -124,8 +152,8 @@ EngineChoice choose_engine(const TransformOptions& options, const TransformPlan&
   const bool shares = choice.engine == Engine::dif || choice.engine == Engine::stream;
   if (shares && !(options.distributed() ? whole_share : can_split)) {
     throw UsageError(fmt::format("{}: {} ranks cannot share a vector of {} samples; what would work: {}",
-                                 name, work.ranks, work.length,
-                                 ways_out(work.length, work.real, work.ranks, options.distributed())));
+                                 name, work.ranks(), work.length,
+                                 ways_out(work.length, work.real, work.ranks(), options.distributed())));
   }
   choice.split_real = real_share && choice.engine != Engine::alone && !options.distributed();
   return choice;

@@ -391,7 +391,7 @@ void WelchRun<T>::deliver(const std::function<void()>& describe,
 
 template <typename T>
 void WelchRun<T>::describe(const std::string& command, const std::string& what) {
-  report_.begin(command, job_.size());
+  report_.begin(command, job_);
   report_.summary = fmt::format(
       "{} of {} of {} samples: {} frames of {} ({} overlapping), {} bins, {} precision, {}: {}, reduce {}",
       what, counted(plan_.channels, "channel"), plan_.is_complex != 0 ? "complex" : "real", frames_done_,

@@ -16,6 +16,9 @@ namespace {
 /// Settings that rows tell for themselves: files may differ in them and be shown together.
 constexpr std::array kSwept = {"algorithms", "bytes", "delays", "ranks", "patterns", "gathers", "length"};
 
+/// Of the machine: how the ranks are spread over hosts, which is told in one.
+constexpr std::array kLayout = {"ranks", "ranks_on_host", "hosts", "ranks_per_host", "rank_order"};
+
 std::optional<BenchKind> kind_of(const Json& row) {
   if (!row.is_object()) return std::nullopt;
   if (row.contains("run_ms")) return BenchKind::collective;
@@ -58,14 +61,18 @@ std::map<std::string, std::string> settings_of(const Json& document) {
   if (document.contains("machine") && document.at("machine").is_object()) {
     const Json& machine = document.at("machine");
     for (const auto& [name, value] : machine.items()) {
-      if (name != "ranks" && name != "ranks_on_host") settings[name] = value_text(value);
+      if (std::ranges::find(kLayout, name) == kLayout.end()) settings[name] = value_text(value);
     }
-    // All of a job on one machine is one situation, whatever the number of ranks.
     if (machine.contains("ranks") && machine.contains("ranks_on_host")) {
-      settings["ranks_on_host"] = machine.at("ranks") == machine.at("ranks_on_host")
-                                      ? "all"
+      // All of a job on one machine is one situation, whatever the number of ranks.
+      settings["ranks_on_host"] = machine.at("ranks") == machine.at("ranks_on_host") ? "all"
+                                  : machine.contains("ranks_per_host")
+                                      ? value_text(machine.at("ranks_per_host"))
                                       : value_text(machine.at("ranks_on_host"));
     }
+    // Said only where it is unusual: files of former versions do not say it.
+    if (machine.contains("rank_order") && machine.at("rank_order") != "by host")
+      settings["rank_order"] = value_text(machine.at("rank_order"));
   }
   return settings;
 }

@@ -87,7 +87,7 @@ void add_call_figures(FigureMaker& figures, const Rows& rows, std::int64_t ranks
   if (told.empty()) return;
   const std::string of =
       figures.group().kind == BenchKind::record
-          ? fmt::format("{} on {} ranks", size_text(bytes), ranks)
+          ? fmt::format("{} on {}", size_text(bytes), figures.group().ranks_text(ranks))
           : fmt::format("{}, arrivals {}", figures.case_text(bytes, ranks), told.front()->pattern);
   // The delays are the same for all algorithms, so one map tells of all.
   figures.add("arrivals", fmt::format("Arrivals after the first one: {}, by {}", of, told.front()->algorithm),
@@ -128,10 +128,10 @@ void add_message_figures(FigureMaker& figures, const Rows& rows) {
 }
 
 void add_recorded_figures(FigureMaker& figures) {
-  figures.add(
-      "bars",
-      fmt::format("Run and elapsed time of recorded calls on {} ranks", figures.rows().front()->ranks),
-      run_bars(figures.rows()), figures.whiskers());
+  figures.add("bars",
+              "Run and elapsed time of recorded calls on " +
+                  figures.group().ranks_text(figures.rows().front()->ranks),
+              run_bars(figures.rows()), figures.whiskers());
   LinePlot spreads;
   for (const BenchRow* row : figures.rows()) {
     std::vector<double> spread_s;
@@ -143,10 +143,10 @@ void add_recorded_figures(FigureMaker& figures) {
   }
   spreads.x = {.label = "last - first arrival", .unit = "s", .range = with_room(greatest_x(spreads))};
   spreads.y = {.label = "share of the calls", .range = Range{0, 1}};
-  figures.add(
-      "spreads",
-      fmt::format("How far apart the ranks come: distribution, {} ranks", figures.rows().front()->ranks),
-      spreads, "");
+  figures.add("spreads",
+              "How far apart the ranks come: distribution, " +
+                  figures.group().ranks_text(figures.rows().front()->ranks),
+              spreads, "");
   constexpr std::size_t kMost = 6;
   for (std::size_t i = 0; i < std::min(figures.rows().size(), kMost); ++i)
     add_call_figures(figures, {figures.rows()[i]}, figures.rows()[i]->ranks, figures.rows()[i]->bytes);

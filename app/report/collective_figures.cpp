@@ -44,8 +44,8 @@ void over_size(FigureMaker& figures, const Rows& rows, std::int64_t ranks, const
   if (sizes < 2) return;
   const Value bytes = [](const BenchRow& row) { return static_cast<double>(row.bytes); };
   const Axis size{.label = "size of the whole vector", .unit = "B", .scale = Scale::log, .binary = true};
-  const std::string on =
-      fmt::format("{} on {} ranks, arrivals {}", figures.group().operation, ranks, pattern);
+  const std::string on = fmt::format("{} on {}, arrivals {}", figures.group().operation,
+                                     figures.group().ranks_text(ranks), pattern);
   LinePlot run = lines(
       rows, bytes, [](const BenchRow& row) { return row.run.center; }, true);
   run.x = size;

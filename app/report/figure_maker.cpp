@@ -68,7 +68,7 @@ std::string FigureMaker::whiskers() const {
 }
 
 std::string FigureMaker::case_text(std::int64_t bytes, std::int64_t ranks) const {
-  return fmt::format("{} of {} on {} ranks", group_.operation, size_text(bytes), ranks);
+  return fmt::format("{} of {} on {}", group_.operation, size_text(bytes), group_.ranks_text(ranks));
 }
 
 Axis time_axis(const char* label, Scale scale) { return {.label = label, .unit = "s", .scale = scale}; }

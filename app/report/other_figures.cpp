@@ -52,7 +52,8 @@ void add_planning_figures(FigureMaker& figures) {
 
 void add_transform_figures(FigureMaker& figures) {
   for (const auto& [bytes, rows] : split_by(figures.rows(), &BenchRow::bytes)) {
-    const std::string of = fmt::format("vectors of {} on {} ranks", size_text(bytes), rows.front()->ranks);
+    const std::string of =
+        fmt::format("vectors of {} on {}", size_text(bytes), figures.group().ranks_text(rows.front()->ranks));
     BarChart time{.categories = names_of(rows), .y = time_axis("time per vector", Scale::linear)};
     BarSeries run{.name = "time per vector"};
     BarChart rate{.categories = time.categories, .y = {.label = "vectors per second"}};
@@ -81,7 +82,8 @@ void add_transform_figures(FigureMaker& figures) {
 
 void add_predictor_figures(FigureMaker& figures) {
   const std::string on =
-      fmt::format("{} ranks, arrivals {}", figures.rows().front()->ranks, figures.rows().front()->pattern);
+      fmt::format("{}, arrivals {}", figures.group().ranks_text(figures.rows().front()->ranks),
+                  figures.rows().front()->pattern);
   BarChart work{.categories = names_of(figures.rows()), .y = time_axis("time of fixed work", Scale::linear)};
   BarSeries run{.name = "work"};
   BarSeries error{.name = "prediction error"};

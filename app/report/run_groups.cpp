@@ -80,6 +80,16 @@ std::string difference(const RunGroup& group, const std::vector<RunGroup>& all) 
   return text.empty() ? files : fmt::format("{}; {}", text, files);
 }
 
+/// How the ranks are spread over hosts, for small print; empty: the file does not say it.
+std::string spread_text(const BenchRun& run) {
+  const auto found = run.settings.find("ranks_on_host");
+  if (found == run.settings.end()) return "";
+  if (found->second == "all") return "all ranks on one host";
+  const auto order = run.settings.find("rank_order");
+  const bool is_plain = order == run.settings.end();
+  return fmt::format("ranks per host: {}{}", found->second, is_plain ? "" : ", " + order->second);
+}
+
 }  // namespace
 
 std::string RunGroup::title() const {
@@ -89,6 +99,15 @@ std::string RunGroup::title() const {
                            : kind == BenchKind::predictor ? std::string("predictor")
                                                           : operation;
   return differs.empty() ? what : fmt::format("{} [{}]", what, differs);
+}
+
+std::string RunGroup::ranks_text(std::int64_t ranks) const {
+  std::string text = fmt::format("{} ranks", ranks);
+  const auto found = runs.front()->settings.find("ranks_on_host");
+  if (found == runs.front()->settings.end() || found->second == "all") return text;
+  const auto order = runs.front()->settings.find("rank_order");
+  return fmt::format("{}, {} per host{}", text, found->second == "1" ? "one" : found->second,
+                     order == runs.front()->settings.end() ? "" : ", " + order->second);
 }
 
 std::string RunGroup::conditions() const {
@@ -101,11 +120,7 @@ std::string RunGroup::conditions() const {
     machine += (machine.empty() ? "" : ", ") +
                (std::string_view(name) == "cores" ? cores_text(found->second) : found->second);
   }
-  const auto on_host = run.settings.find("ranks_on_host");
-  if (on_host != run.settings.end()) {
-    machine += on_host->second == "all" ? ", all ranks on one host"
-                                        : fmt::format(", ranks per host: {}", on_host->second);
-  }
+  if (const std::string spread = spread_text(run); !spread.empty()) machine += ", " + spread;
   const auto seed = run.settings.find("seed");
   if (seed != run.settings.end()) text = "seed " + seed->second;
   if (run.alpha_us && run.beta_ns_per_byte) {
@@ -113,8 +128,8 @@ std::string RunGroup::conditions() const {
                         *run.beta_ns_per_byte);
   }
   for (const auto& [name, value] : run.settings) {
-    static const std::set<std::string> kSaid = {"host",          "cores", "mpi", "kernel",
-                                                "ranks_on_host", "seed",  "op",  "architecture"};
+    static const std::set<std::string> kSaid = {"host", "cores", "mpi",          "kernel",    "ranks_on_host",
+                                                "seed", "op",    "architecture", "rank_order"};
     if (!kSaid.contains(name)) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
   }
   for (const BenchRun* r : runs) {

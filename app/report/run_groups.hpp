@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Measurements that may stand in one figure. Runs of different settings never share one.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct RunGroup {
       differs;  ///< in what this group differs from others of its kind and operation; empty: it is the only one
   /// "gather, seed 1, file a.json": a heading.
   [[nodiscard]] std::string title() const;
+  /// "32 ranks, 4 per host, round robin": what a title says of so many ranks, and of how they are spread over hosts if that is
+  /// known and they are not all on one.
+  [[nodiscard]] std::string ranks_text(std::int64_t ranks) const;
   /// Machine, seed and the other settings, as a sentence for small print.
   [[nodiscard]] std::string conditions() const;
 };

@@ -8,6 +8,7 @@
 #include <array>
 #include <string>
 
+#include "comm/engine/call_engine.hpp"
 #include "comm/transport/cores.hpp"
 
 namespace papfft::app {
@@ -24,16 +25,22 @@ std::string library_name() {
 
 }  // namespace
 
+HostLayout host_layout(Job& job) { return {job.size(), job.comm().engine().transport().host_of_rank()}; }
+
 io::Json machine_json(Job& job) {
   utsname system{};
   uname(&system);
+  const HostLayout layout = host_layout(job);
   return {{"host", system.nodename},
           {"kernel", fmt::format("{} {}", system.sysname, system.release)},
           {"architecture", system.machine},
           {"cores", comm::available_cores()},
           {"mpi", library_name()},
           {"ranks", job.size()},
-          {"ranks_on_host", job.comm().ranks_on_host()}};
+          {"ranks_on_host", job.comm().ranks_on_host()},
+          {"hosts", layout.hosts().count()},
+          {"ranks_per_host", layout.per_host_text()},
+          {"rank_order", layout.order()}};
 }
 
 }  // namespace papfft::app

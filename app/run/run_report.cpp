@@ -11,6 +11,7 @@
 #include "app/cli/tell.hpp"
 #include "app/cli/version.hpp"
 #include "app/io/atomic_file.hpp"
+#include "app/run/machine.hpp"
 
 namespace papfft::app {
 
@@ -35,9 +36,12 @@ std::string time_text(double seconds) {
 
 }  // namespace
 
-void RunReport::begin(const std::string& of_command, int of_ranks) {
+void RunReport::begin(const std::string& of_command, Job& job) {
   command = of_command;
-  ranks = of_ranks;
+  ranks = job.size();
+  const std::vector<int> per_host = host_layout(job).ranks_per_host();
+  const double others = ranks - 1;
+  if (per_host.size() > 1) share_over_link = (others - (per_host.front() - 1)) / others;
   threads = omp_get_max_threads();
 }
 
@@ -53,7 +57,7 @@ std::string counted(std::uint64_t count, std::string_view noun) {
 std::optional<double> RunReport::break_even_bytes_per_s() const {
   const double saved_s = single_process_s - shared_work_s;
   if (saved_s <= 0) return std::nullopt;
-  return static_cast<double>(bytes_out + bytes_back) / saved_s;
+  return share_over_link * static_cast<double>(bytes_out + bytes_back) / saved_s;
 }
 
 void RunReport::deliver(const JobOptions& options, const std::vector<std::string>& outputs) const {
@@ -76,8 +80,11 @@ std::string RunReport::text() const {
   for (const auto& [name, seconds] : phases_s)
     fmt::format_to(out, "  {:<9}{:>12}\n", name, time_text(seconds));
   if (ranks > 1) {
-    fmt::format_to(out, "  moved {} to the ranks, {} back\n", bytes_text(static_cast<double>(bytes_out)),
-                   bytes_text(static_cast<double>(bytes_back)));
+    fmt::format_to(out, "  moved {} to the ranks, {} back{}\n", bytes_text(static_cast<double>(bytes_out)),
+                   bytes_text(static_cast<double>(bytes_back)),
+                   share_over_link == 1 ? ""
+                                        : fmt::format("; {:.0f} % of it over the link of rank 0's host",
+                                                      share_over_link * 100));
   }
   if (arrivals) {
     fmt::format_to(out,
@@ -117,6 +124,7 @@ void RunReport::write_json(const std::string& path) const {
   for (const auto& [name, seconds] : phases_s) document["phases_s"][name] = seconds;
   document["bytes_out"] = bytes_out;
   document["bytes_back"] = bytes_back;
+  document["share_over_link"] = share_over_link;
   document["non_finite_samples"] = non_finite;
   if (single_process_s > 0) {
     document["shared_work_s"] = shared_work_s;

@@ -30,8 +30,9 @@ struct RunReport {
   std::string summary;  ///< one line: what was computed, by how many ranks and threads, how
   io::Json settings;    ///< the job's own
   std::vector<std::pair<std::string, double>> phases_s;
-  std::uint64_t bytes_out = 0;   ///< sent by the root over links
+  std::uint64_t bytes_out = 0;   ///< sent by the root to other ranks
   std::uint64_t bytes_back = 0;  ///< received by it
+  double share_over_link = 1;    ///< of these: with ranks of other hosts; 1 where all ranks share one host
   int ranks = 1;
   int threads = 1;
   std::uint64_t non_finite = 0;  ///< samples that are NaN or infinite
@@ -42,7 +43,7 @@ struct RunReport {
   comm::Recorder* recorder = nullptr;      ///< who wants to know of the phases; nullptr: nobody
 
   /// Says whose report it is.
-  void begin(const std::string& of_command, int of_ranks);
+  void begin(const std::string& of_command, Job& job);
   /// "3 ranks with 2 threads"
   [[nodiscard]] std::string who() const;
   /// Link speed above which sharing beats one process, by these measurements. Nothing: no link is fast enough.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "comm/schedule/core/hosts.hpp"
+
 namespace papfft::comm::farm {
 
 namespace {
@@ -41,7 +43,13 @@ Root::Root(CallEngine& engine, FarmBuffers& buffers, std::size_t most_under_way,
       messages_(engine.transport()),
       announcer_(engine.transport(), engine.options().longest_silence()),
       others_(static_cast<std::size_t>(engine.transport().size() - 1)),
-      sends_at_once_(kLeastSends) {}
+      sends_at_once_(kLeastSends) {
+  const Hosts hosts(engine.transport().size(), engine.transport().host_of_rank());  // the root's is the first
+  for (std::size_t i = 0; i < others_.size(); ++i) {
+    others_[i].host = hosts.of(static_cast<Rank>(i) + 1);
+    if (others_[i].host != 0) ++behind_link_;
+  }
+}
 
 std::uint64_t Root::run() {
   while (!(ended_ && order_.empty())) {
@@ -94,21 +102,22 @@ bool Root::take_one() {
   return !quiet_;
 }
 
-/// Who gets the next task; 0: the root itself. Ranks without a task come first, few of them at a time, as the link is
-/// shared by what is on its way; a second one is sent ahead when every rank has one.
+/// Who gets the next task; 0: the root itself.
 Rank Root::next_rank() {
   if (!trials_.deal()) return 0;
-  const auto fewest = std::ranges::min_element(others_, {}, &Other::tasks);
-  if (fewest == others_.end() || fewest->tasks >= kPerRank) return 0;
-  if (fewest->tasks == 0 && first_sends() >= sends_at_once_) return 0;
-  return static_cast<Rank>(fewest - others_.begin()) + 1;
+  const std::size_t next = farm::next_rank(candidates(), sends_at_once_);
+  return next == others_.size() ? 0 : static_cast<Rank>(next) + 1;
 }
 
-std::size_t Root::first_sends() const {
+const std::vector<Candidate>& Root::candidates() {
   const auto late = Clock::now() - kLongestOnTheWay;
-  return static_cast<std::size_t>(
-      std::ranges::count_if(others_, [&](const Other& o) { return o.first_sent && *o.first_sent > late; }));
+  candidates_.clear();
+  for (const Other& o : others_)
+    candidates_.push_back({o.host, o.tasks, o.first_sent && *o.first_sent > late});
+  return candidates_;
 }
+
+std::size_t Root::first_sends() { return first_sends_over_link(candidates()); }
 
 Farm::Feed Root::deal_to(Rank to) {
   std::byte* const room = buffers_.tasks.lend();
@@ -156,7 +165,7 @@ Farm::Feed Root::work_here() {
 void Root::adapt_sends(std::size_t before) {
   const std::size_t now = first_sends();
   if (before > 0 && now == 0) {
-    sends_at_once_ = std::min(2 * sends_at_once_, std::max(kLeastSends, others_.size()));
+    sends_at_once_ = std::min(2 * sends_at_once_, std::max(kLeastSends, behind_link_));
   } else if (now > 0 && now == before) {
     sends_at_once_ = std::max(kLeastSends, sends_at_once_ - 1);
   }

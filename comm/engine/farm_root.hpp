@@ -10,6 +10,7 @@
 #include "comm/engine/farm.hpp"
 #include "comm/engine/farm_messages.hpp"
 #include "comm/engine/farm_trials.hpp"
+#include "comm/engine/farm_turn.hpp"
 
 namespace papfft::comm::farm {
 
@@ -60,6 +61,7 @@ class Root {
     bool done = false;
   };
   struct Other {
+    int host = 0;  // 0: the root's own
     int tasks = 0;
     std::optional<Clock::time_point> first_sent;  // while the only one that it has is on its way
   };
@@ -67,7 +69,8 @@ class Root {
   bool deliver();
   bool take_one();
   [[nodiscard]] Rank next_rank();
-  [[nodiscard]] std::size_t first_sends() const;
+  [[nodiscard]] const std::vector<Candidate>& candidates();
+  [[nodiscard]] std::size_t first_sends();
   Farm::Feed deal_to(Rank to);
   Farm::Feed work_here();
   Farm::Feed make_own(std::span<std::byte> result, const Farm::MoveOn& move_on);
@@ -83,6 +86,8 @@ class Root {
   Messages messages_;
   Announcer announcer_;
   std::vector<Other> others_;
+  std::vector<Candidate> candidates_;  // what is to know of these at present
+  std::size_t behind_link_ = 0;        // others that are on other hosts
   std::deque<Entry> order_;
   bool ended_ = false;
   bool quiet_ = false;  // the source had nothing when it was asked last

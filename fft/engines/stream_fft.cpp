@@ -238,7 +238,7 @@ void StreamFft<T>::start_gather(Slot& slot) {
   times_.bytes_gathered += moved_bytes();
 }
 
-/// Over links, per group and direction.
+/// With other ranks, per group and direction.
 template <typename T>
 std::uint64_t StreamFft<T>::moved_bytes() const {
   return comm_.rank() == 0 ? (transform_.parts() - 1) * group_ * stride_ * sizeof(Complex) : 0;

@@ -14,8 +14,8 @@ struct PhaseTimes {
   double compute_s = 0;
   double gather_s = 0;
   double assemble_s = 0;              ///< root only
-  std::uint64_t bytes_scattered = 0;  ///< over links: what the root sends
-  std::uint64_t bytes_gathered = 0;   ///< over links: what the root receives
+  std::uint64_t bytes_scattered = 0;  ///< what the root sends to other ranks
+  std::uint64_t bytes_gathered = 0;   ///< what it receives from them
 };
 
 /// Adds the time of its own life to a sum, and tells an observer of it.

@@ -96,6 +96,32 @@ class BenchTest(ProgramTest):
         self.papfft("report", self.path("bench.json"), "-o", "report.html")
         self.assertIn("gain over mpi-best", self.path("report.html").read_text())
 
+    def test_peers_that_know_hosts(self):
+        for operation in ("scatter", "gather", "bcast", "reduce", "allgather", "allgatherv", "allreduce", "reduce_scatter"):
+            with self.subTest(operation):
+                result = self.collective("--op", operation, "--algorithms", "mpi-lane", "--bytes", "64K", "--csv", "rows.csv")
+                self.assertEqual([row["algorithm"] for row in result["rows"]], ["mpi", "mpi-lane"])
+                for row in result["rows"]:
+                    self.assertTrue(row["correct"], row)
+                    self.assertEqual((row["hosts"], row["ranks_per_host"], row["rank_order"]), (1, "3", "by host"))
+                    self.assertIsNone(row["mpi_algorithm"])
+        with self.path("rows.csv").open() as file:
+            self.assertEqual([row["ranks_per_host"] for row in csv.DictReader(file)], ["3", "3"])
+        machine = result["machine"]
+        self.assertEqual((machine["hosts"], machine["ranks_per_host"], machine["rank_order"]), (1, "3", "by host"))
+        for operation, word in (("bcast", "one host"), ("reduce_scatter", "no reduce_scatter"), ("allgatherv", "no allgatherv")):
+            with self.subTest(operation):
+                refused = run(command_line(("bench", "collective", "--op", operation, "--algorithms", "mpi-han", *QUICK), ranks=2),
+                              cwd=self.folder)
+                self.assertEqual(refused.returncode, 64, refused.stderr)
+                (complaint,) = complaints(refused.stderr)
+                self.assertIn("mpi-han: ", complaint)
+                self.assertTrue(word in complaint or "no coll/han" in complaint, complaint)
+        without = run(command_line(("bench", "collective", "--algorithms", "mpi-han", *QUICK), ranks=2), {"OMPI_MCA_coll": "^han"},
+                      cwd=self.folder)
+        self.assertEqual(without.returncode, 64)
+        self.assertIn("no coll/han", complaints(without.stderr)[0])
+
     def test_engine_compares_one_algorithm_in_both(self):
         shown = self.papfft("bench", "engine", "--op", "bcast,gather", "--bytes", "1K,64K", "--iterations", 2, "--warmup", 1,
                             "--json", self.path("engine.json"), "--csv", "engine.csv", ranks=3).stdout.decode()

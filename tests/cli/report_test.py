@@ -132,6 +132,23 @@ class ReportTest(ProgramTest):
         _, captions = self.page(self.write("d.json", collective(rows)))
         self.assertIn("Run time over delay: gather of 8 MiB on 8 ranks, arrivals uniform", captions)
 
+    def test_titles_say_how_ranks_are_spread_over_hosts(self):
+        def page_of(**machine):
+            document = collective([collective_row(a, t) for a, t in (("mpi", 60), ("bsls", 40))])
+            document["machine"].update({"ranks_on_host": 4, **machine})
+            parser, captions = self.page(self.write("h.json", document))
+            return captions, " ".join(parser.texts)
+
+        title = "Run and elapsed time: gather of 8 MiB on 8 ranks, "
+        captions, text = page_of(hosts=2, ranks_per_host="4", rank_order="by host")
+        self.assertIn(title + "4 per host, arrivals none", captions)
+        self.assertIn("ranks per host: 4;", text)
+        captions, text = page_of(hosts=3, ranks_per_host="4,3,1", rank_order="round robin")
+        self.assertIn(title + "4,3,1 per host, round robin, arrivals none", captions)
+        self.assertIn("ranks per host: 4,3,1, round robin;", text)
+        captions, _ = page_of(ranks_on_host=1)  # as former versions wrote it
+        self.assertIn(title + "one per host, arrivals none", captions)
+
     def test_runs_of_other_settings_get_figures_of_their_own_and_the_title_says_so(self):
         _, captions = self.page(self.sweep("a.json", 4), self.sweep("b.json", 8, seed=8))
         self.assertFalse([c for c in captions if c.startswith("Best algorithm")])

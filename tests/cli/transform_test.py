@@ -169,7 +169,7 @@ class TransformAgreesWithNumpyTest(ProgramTest):
 
     def test_engine_is_reported_with_its_reason(self):
         self.save("z.npy", complex_noise(8 * 480))
-        for length, more, engine, why in ((48, (), "alone", "several vectors; model:"),
+        for length, more, engine, why in ((48, (), "alone", "several vectors; model (one host with 3 ranks of 1 thread): "),
                                           (480, ("--gather", "bsls"), "dif", "one call after another"),
                                           (480, ("--gather", "credit"), "stream", "named algorithms"),
                                           (80, ("--gather", "credit"), "farm", "do not divide"),

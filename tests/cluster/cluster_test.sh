@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# cluster_test.sh SCRIPT RING: tests of the virtual cluster. SCRIPT is papfft-cluster, RING the program of ring.c.
+# cluster_test.sh SCRIPT RING [PAPFFT]: tests of the virtual cluster, and of the program where it needs several hosts. SCRIPT is
+# papfft-cluster, RING the program of ring.c.
 # Exit 0: passed, 1: failed, 77: this machine allows no network namespaces.
 
 set -euo pipefail
 
 script=$1
 ring=$2
+papfft=${3-}
 name=test-$$
 other=$name-b # one name is the beginning of the other: neither may touch the other's namespaces
 failures=0
@@ -89,7 +91,7 @@ for arguments in '' 'sideways' 'up' 'up 0' 'up 1000' 'up x' 'up 2 3' 'up 2 --rat
   'up 2 --delay 5' 'up 2 --loss 100%' 'up 2 --loss 1' 'up 2 --buffer 10' 'up 2 --buffer x' 'up 2 --slow h2:1mbit' \
   'up 2 --congestion' 'up 2 --congestion Cubic!' 'up 2 --ranks 1,2,3' 'up 2 --ranks 1,0' 'up 2 --ranks 1,x' \
   'up 2 --slow h1' 'up 2 --name ../x' 'up 2 --what 3' 'run -n 2' 'run -- true' 'run -n 2 --timeout soon -- true' \
-  'run -n 2 --env K -- true' 'link h0' 'link h0 sideways' 'down now' 'status now'; do
+  'run -n 2 --env K -- true' 'run -n 2 --order sideways -- true' 'link h0' 'link h0 sideways' 'down now' 'status now'; do
   # shellcheck disable=SC2086 # words
   result "$script" $arguments
   check "'$arguments' is bad usage, in one line" [ "$code $(wc -l <<<"$output")" = "64 1" ]
@@ -174,6 +176,65 @@ result cluster run -n 3 --per-host 1 -- hostname
 check "unless run says another number" [ "$(sort <<<"$output" | uniq -c | tr -s ' \n' ' ')" = " 1 h0 1 h1 1 h2 " ]
 result cluster run -n 7 -- true
 check "seven ranks do not fit" [ "$code" = 64 ]
+# shellcheck disable=SC2016 # for the ranks' shell
+whose='echo "$OMPI_COMM_WORLD_RANK $(hostname)"'
+result cluster run -- sh -c "$whose"
+check "ranks of one host follow each other" [ "$(sort <<<"$output" | tr '\n' ' ')" = "0 h0 1 h1 2 h1 3 h1 4 h2 5 h2 " ]
+result cluster run --order round-robin -- sh -c "$whose"
+check "or hosts get a rank in turn while they have room" [ "$(sort <<<"$output" | tr '\n' ' ')" = "0 h0 1 h1 2 h2 3 h1 4 h2 5 h1 " ]
+
+# --- the program on hosts with several ranks -------------------------------------------------------------------------
+if [[ -n $papfft ]]; then
+  bench() { # bench OPERATION ALGORITHMS [OPTION OF run]...
+    local operation=$1 algorithms=$2
+    shift 2
+    result cluster run "$@" -- "$papfft" bench collective --op "$operation" --algorithms "$algorithms" --bytes 64K \
+      --iterations 2 --warmup 1 --compute 1ms --json "$scratch/bench.json"
+  }
+  for order in by-host round-robin; do
+    for operation in bcast reduce allreduce allgather gather scatter; do
+      peers=mpi-han,mpi-lane,auto
+      # Open MPI 4.1's coll/han gathers wrong data unless each host's ranks follow each other.
+      [[ "$operation $order" != "gather round-robin" ]] || peers=mpi-lane,auto
+      bench "$operation" "$peers" -n 6 --per-host 2 --order "$order"
+      check "$operation by peers that know hosts, $order" [ "$code" = 0 ]
+    done
+    bench reduce_scatter mpi-lane -n 6 --per-host 2 --order "$order"
+    check "reduce_scatter by lanes, $order" [ "$code" = 0 ]
+    check "the hosts and the order of the ranks are in words" grep -q "(3 hosts, 2 ranks each, ${order/-/ })" <<<"$output"
+    check "and in JSON" grep -q "\"rank_order\": \"${order/-/ }\"" "$scratch/bench.json"
+  done
+  # What the library says of the communicators that it makes: of han, with its lists of components, only the peer's.
+  bench bcast mpi -n 6 --per-host 2 --mca coll_base_verbose 10
+  check "stock MPI goes without coll/han" not grep -q 'selecting *han,.*Enabled' <<<"$output"
+  bench bcast mpi-han -n 6 --per-host 2 --mca coll_base_verbose 10
+  check "mpi-han has it" grep -q 'selecting *han,.*Enabled' <<<"$output"
+  bench bcast mpi-han -n 3
+  check "mpi-han wants several ranks per host: 64" [ "$code" = 64 ]
+  cluster up 3 --ranks 1,3,2 >/dev/null
+  bench bcast auto
+  check "hosts of several sizes" [ "$code" = 0 ]
+  check "are named" grep -q "(3 hosts, 1,3,2 ranks, by host)" <<<"$output"
+  for peer in mpi-han mpi-lane; do
+    bench bcast "$peer"
+    check "$peer cannot: 64, and says why" [ "$code $(grep -c "$peer:.*different numbers of ranks" <<<"$output")" = "64 1" ]
+  done
+fi
+
+# --- two jobs whose hosts have the same names and several ranks ------------------------------------------------------
+"$script" up 3 --name "$other" >/dev/null
+cluster up 3 >/dev/null
+memory_of() { "$script" run --name "$1" -n 4 --per-host 2 -- printenv OMPI_MCA_btl_vader_backing_directory | sort -u; }
+check "jobs share no memory with each other" [ "$(printf '%s\n' "$(memory_of "$name")" "$(memory_of "$other")" | sort -u | wc -l)" = 2 ]
+check "it goes with the job" [ -z "$(find /dev/shm -maxdepth 1 -name "papfft-cluster.$name*")" ]
+for turn in 1 2 3; do
+  "$script" run --name "$other" -n 6 --per-host 2 --timeout 60 -- "$ring" >/dev/null 2>&1 &
+  job=$!
+  result cluster run -n 6 --per-host 2 --timeout 60 -- "$ring"
+  code_of_other=0
+  wait "$job" || code_of_other=$?
+  check "two such jobs at a time, $turn" [ "$code $code_of_other" = "0 0" ]
+done
 
 # --- congestion control ----------------------------------------------------------------------------------------------
 cluster up 2 --congestion reno >/dev/null
