@@ -11,8 +11,7 @@ namespace papfft::comm {
 /// Bytes that no algorithm can avoid.
 struct LeastTraffic {
   std::int64_t link_bytes = 0;  ///< some host's link carries these one way
-  std::int64_t rank_bytes =
-      0;  ///< some rank sends these, or some rank receives them; wherever the other end is
+  std::int64_t rank_bytes = 0;  ///< some rank sends or receives these, wherever the other end is
 };
 
 /// The least traffic of an operation, by its contract. With P ranks on H hosts of c_h ranks each, an m bytes long vector, or

@@ -27,7 +27,7 @@ constexpr std::size_t kOwnAllreduceBytes = 1048576;
 // and from here on the one that keeps to one neighbour each way than the one with fewer rounds.
 constexpr std::size_t kRingBytesPerRank = 65536;
 constexpr std::size_t kLevelsVectorBytes = 262144;
-// Where leaders pass segments on, the ranks of a host share its cores, and a message costs them more than a network's model says.
+// Where leaders pass segments on and ranks share cores, a message costs more than a network's model says.
 constexpr std::size_t kLevelsSegmentBytes = 262144;
 constexpr std::size_t kLevelsCombinedBytes = 65536;
 constexpr int kMostSegments = 1024;  // a schedule's ops take memory and time, too
@@ -284,7 +284,7 @@ int select_segments(const Algorithm& algorithm, const GroupSize& group, std::siz
                  return static_cast<double>(algorithm.round_count(ranks, segments)) *
                         message_ns(options.link, algorithm.operation, static_cast<double>(bytes) / segments);
                }));
-  if (ranks == group.ranks || moves_per_rank(algorithm.operation)) return best;
+  if (ranks == group.ranks || moves_per_rank(algorithm.operation) || !group.is_crowded) return best;
   const std::size_t least_bytes =
       is_reduction(algorithm.operation) ? kLevelsCombinedBytes : kLevelsSegmentBytes;
   return std::min(best, static_cast<int>(std::max<std::size_t>(1, bytes / least_bytes)));

@@ -15,10 +15,13 @@ namespace papfft::comm {
 struct GroupSize {
   int ranks;
   int hosts;
+  /// On some host more ranks than cores, so that what a message costs a rank counts beside what it costs the network.
+  bool is_crowded;
 
   GroupSize(int ranks_in = 1)
       : GroupSize(ranks_in, ranks_in) {}  // NOLINT(google-explicit-constructor): one rank per host
-  GroupSize(int ranks_in, int hosts_in) : ranks(ranks_in), hosts(hosts_in) {}
+  GroupSize(int ranks_in, int hosts_in, bool is_crowded_in = false)
+      : ranks(ranks_in), hosts(hosts_in), is_crowded(is_crowded_in) {}
   /// All share one host, so that messages are copies in its memory.
   [[nodiscard]] bool is_one_host() const { return hosts == 1 && ranks > 1; }
   /// Some share a host, and there are several.

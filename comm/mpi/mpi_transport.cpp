@@ -225,7 +225,8 @@ MpiTransport::MpiTransport(MPI_Comm comm) {
   find_hosts();
 }
 
-/// Who shares this rank's host, which cores they have together, and the same host's number on all ranks: its lowest rank.
+/// Who shares this rank's host, and which cores they have together. On all ranks the same: each host's number, which is its lowest
+/// rank, and whether some ranks share cores.
 void MpiTransport::find_hosts() {
   MPI_Comm host = MPI_COMM_NULL;
   PAPFFT_MPI(MPI_Comm_split_type, comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
@@ -238,9 +239,12 @@ void MpiTransport::find_hosts() {
   PAPFFT_MPI(MPI_Bcast, &lowest, 1, MPI_INT, 0, host);
   PAPFFT_MPI(MPI_Comm_free, &host);
   // Not by MPI_Allgather: a communicator may be told to do that by an algorithm for two ranks only.
-  host_of_rank_.assign(static_cast<std::size_t>(size_), -1);
+  host_of_rank_.assign(static_cast<std::size_t>(size_) + 1, -1);
   host_of_rank_[static_cast<std::size_t>(rank_)] = lowest;
-  PAPFFT_MPI(MPI_Allreduce, MPI_IN_PLACE, host_of_rank_.data(), size_, MPI_INT, MPI_MAX, comm_);
+  host_of_rank_.back() = is_crowded() ? 1 : 0;
+  PAPFFT_MPI(MPI_Allreduce, MPI_IN_PLACE, host_of_rank_.data(), size_ + 1, MPI_INT, MPI_MAX, comm_);
+  is_any_crowded_ = host_of_rank_.back() == 1;
+  host_of_rank_.pop_back();
 }
 
 MpiTransport::~MpiTransport() {
@@ -256,6 +260,7 @@ MpiTransport::MpiTransport(MpiTransport&& other) noexcept
       max_tag_(other.max_tag_),
       ranks_on_host_(other.ranks_on_host_),
       cores_on_host_(other.cores_on_host_),
+      is_any_crowded_(other.is_any_crowded_),
       host_of_rank_(std::move(other.host_of_rank_)),
       threads_allowed_(other.threads_allowed_) {}
 

@@ -32,6 +32,7 @@ class MpiTransport final : public Transport {
   [[nodiscard]] int max_tag() const override { return max_tag_; }
   [[nodiscard]] int ranks_on_host() const override { return ranks_on_host_; }
   [[nodiscard]] int cores_on_host() const override { return cores_on_host_; }
+  [[nodiscard]] bool is_any_crowded() const override { return is_any_crowded_; }
   [[nodiscard]] std::span<const int> host_of_rank() const override { return host_of_rank_; }
   [[nodiscard]] bool threads_allowed() const override { return threads_allowed_; }
   [[nodiscard]] std::unique_ptr<Channel> open() override;
@@ -47,6 +48,7 @@ class MpiTransport final : public Transport {
   int max_tag_ = 0;
   int ranks_on_host_ = 1;
   int cores_on_host_ = 1;
+  bool is_any_crowded_ = false;
   std::vector<int> host_of_rank_;
   bool threads_allowed_ = false;
 };

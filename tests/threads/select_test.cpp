@@ -268,7 +268,9 @@ TEST(SelectSegments, CountHostsWhereLeadersPassThemOn) {
             select_segments(composed, GroupSize(16, 8), kBytes, Options{}));
   EXPECT_EQ(select_segments(composed, GroupSize(8), kBytes, Options{}),
             select_segments(flat, GroupSize(8), kBytes, Options{}));
-  EXPECT_EQ(select_segments(composed, GroupSize(16, 8), kBytes, Options{}), 32)
+  EXPECT_GT(select_segments(composed, GroupSize(16, 8), kBytes, Options{}), 100)
+      << "as the network's model says";
+  EXPECT_EQ(select_segments(composed, GroupSize(16, 8, true), kBytes, Options{}), 32)
       << "fewer, as ranks share cores";
   // What a leader passes on are the blocks of all its ranks.
   const Algorithm& gather = find_algorithm(Operation::gather, "credit@hosts");
