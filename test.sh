@@ -83,7 +83,7 @@ run_tests() {
   : >"$logs/$stage.log"
   rm -f "$junit"
   limited "$stage" "$seconds" \
-    ctest --test-dir "build/$preset" -j$((3 * jobs)) --timeout 300 --no-tests=error --output-junit "$junit" "$@"
+    ctest --test-dir "build/$preset" -j$((jobs + 2)) --timeout 300 --no-tests=error --output-junit "$junit" "$@"
   if [ ! -s "$junit" ]; then
     count "$stage" 0 1 0
     return

@@ -192,11 +192,11 @@ if [[ -n $papfft ]]; then
       --iterations 2 --warmup 1 --compute 1ms --json "$scratch/bench.json"
   }
   for order in by-host round-robin; do
-    for operation in bcast reduce allreduce allgather gather scatter; do
-      peers=mpi-han,mpi-lane,auto
-      # Open MPI 4.1's coll/han gathers wrong data unless each host's ranks follow each other.
-      [[ "$operation $order" != "gather round-robin" ]] || peers=mpi-lane,auto
-      bench "$operation" "$peers" -n 6 --per-host 2 --order "$order"
+    operations='bcast allreduce'
+    # Open MPI 4.1's coll/han gathers wrong data unless each host's ranks follow each other: no gather here.
+    [[ $order = by-host ]] || operations='reduce scatter'
+    for operation in $operations; do
+      bench "$operation" mpi-han,mpi-lane,auto -n 6 --per-host 2 --order "$order"
       check "$operation by peers that know hosts, $order" [ "$code" = 0 ]
     done
     bench reduce_scatter mpi-lane -n 6 --per-host 2 --order "$order"
@@ -227,7 +227,7 @@ cluster up 3 >/dev/null
 memory_of() { "$script" run --name "$1" -n 4 --per-host 2 -- printenv OMPI_MCA_btl_vader_backing_directory | sort -u; }
 check "jobs share no memory with each other" [ "$(printf '%s\n' "$(memory_of "$name")" "$(memory_of "$other")" | sort -u | wc -l)" = 2 ]
 check "it goes with the job" [ -z "$(find /dev/shm -maxdepth 1 -name "papfft-cluster.$name*")" ]
-for turn in 1 2 3; do
+for turn in 1 2; do
   "$script" run --name "$other" -n 6 --per-host 2 --timeout 60 -- "$ring" >/dev/null 2>&1 &
   job=$!
   result cluster run -n 6 --per-host 2 --timeout 60 -- "$ring"

@@ -11,6 +11,7 @@
 #include "comm/schedule/core/registry.hpp"
 #include "comm/verify/verify.hpp"
 #include "tests/support/orders.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace papfft::comm {
 namespace {
@@ -123,7 +124,7 @@ int receives_before_arrival(const Schedule& schedule, Rank rank) {
 
 TEST(CombineOwnLast, KeepsEveryReductionCorrectAndItsMessages) {
   for (const Algorithm* algorithm : reductions()) {
-    for (int p = 1; p <= 64; ++p) {
+    for (int p = 1; p <= (test::kSanitized ? 24 : 64); ++p) {
       const Schedule plain = make(algorithm->operation, algorithm->name, p,
                                   is_rooted(algorithm->operation) ? p / 2 : 0, p % 3 + 1);
       const Schedule last = combine_own_last(plain);
