@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Precompiled headers. Most sources take longer to read the standard library's headers than to compile their own code, so each
-# library reads these headers once. They change nothing that is compiled: each source still includes what it uses, and the preset
-# "tsan", which has no precompiled headers, shows where one does not.
+# library reads these headers once. They change nothing that is compiled: each source still includes what it uses, and clang-tidy,
+# which is run without precompiled headers, shows where one does not.
 set(default OFF)
-# With ccache every object would depend on the whole precompiled header. What the preset "tsan" writes is what clang-tidy reads.
-if(NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT PAPFFT_SANITIZE MATCHES "thread")
+# With ccache every object would depend on the whole precompiled header.
+if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(default ON)
 endif()
 option(PAPFFT_PRECOMPILE "Read the standard library's headers once per library" ${default})
