@@ -64,8 +64,8 @@ class Transport {
   [[nodiscard]] virtual std::span<const int> host_of_rank() const { return {}; }
   /// A rank that waits here takes a core from another that could use it.
   [[nodiscard]] bool is_crowded() const { return ranks_on_host() > cores_on_host(); }
-  /// The same is true of some rank; all ranks know that alike.
-  [[nodiscard]] virtual bool is_any_crowded() const { return is_crowded(); }
+  /// Some ranks share cores; all ranks know that alike. As it is, for ranks that are threads of one process.
+  [[nodiscard]] virtual bool is_any_crowded() const { return size() > cores_on_host(); }
   /// Several threads may use channels of this transport at once.
   [[nodiscard]] virtual bool threads_allowed() const = 0;
   [[nodiscard]] virtual std::unique_ptr<Channel> open() = 0;
