@@ -101,7 +101,7 @@ class CollectiveBench {
   [[nodiscard]] std::unique_ptr<StockPeer> make_peer(const Contender& contender) {
     if (contender.kind == Contender::Kind::stock_han) return make_han(MPI_COMM_WORLD);
     if (contender.kind == Contender::Kind::stock_lanes)
-      return make_lanes(MPI_COMM_WORLD, host_layout(job_).hosts());
+      return make_lanes(MPI_COMM_WORLD, result_.layout.hosts());
     return nullptr;
   }
 

@@ -194,8 +194,7 @@ class Lanes final : public StockPeer {
     const Unit unit = unit_of(a);
     const Parts parts = Parts::even(a.bytes / unit.bytes, count_);
     const int n = parts.counts[inside_.rank()];
-    std::byte* const mine = room(share_, static_cast<std::size_t>(n) * unit.bytes);
-    inside_.reduce_scatter(a.send.data(), mine, parts, unit);
+    std::byte* const mine = sum_inside(a.send.data(), parts, unit);
     const bool with_root = is_with(a.root);
     check_mpi(MPI_Reduce(with_root ? MPI_IN_PLACE : mine, mine, n, unit.type, unit.op, hosts_.of(a.root),
                          among_.get()),
@@ -207,8 +206,7 @@ class Lanes final : public StockPeer {
     const Unit unit = unit_of(a);
     const Parts parts = Parts::even(a.bytes / unit.bytes, count_);
     const int n = parts.counts[inside_.rank()];
-    std::byte* const mine = room(share_, static_cast<std::size_t>(n) * unit.bytes);
-    inside_.reduce_scatter(a.send.data(), mine, parts, unit);
+    std::byte* const mine = sum_inside(a.send.data(), parts, unit);
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, mine, n, unit.type, unit.op, among_.get()), "MPI_Allreduce");
     inside_.allgather(mine, a.recv.data(), parts, unit);
   }
@@ -216,14 +214,7 @@ class Lanes final : public StockPeer {
   void scatter(const CallArguments& a) {
     const Blocks blocks(*this, a, 1);
     const bool with_root = is_with(a.root);
-    const std::byte* staged = a.send.data();
-    if (rank_ == a.root && !is_in_order_) {
-      std::byte* const to = room(staged_, blocks.total());
-      blocks.each([&](std::size_t at, std::size_t of, std::size_t n) {
-        std::copy_n(a.send.data() + of, n, to + at);
-      });
-      staged = to;
-    }
+    const std::byte* const staged = rank_ == a.root ? stage(blocks, a.send.data(), 1) : nullptr;
     std::byte* const mine = room(share_, blocks.of_lanes.counts[inside_.rank()]);
     if (with_root) inside_.scatter(staged, mine, blocks.of_lanes, {}, lane_of(a.root));
     among_.scatter(mine, a.recv.data(), blocks.of_hosts, {}, hosts_.of(a.root));
@@ -253,17 +244,8 @@ class Lanes final : public StockPeer {
   void reduce_scatter(const CallArguments& a) {
     const Unit unit = unit_of(a);
     const Blocks blocks(*this, a, unit.bytes);
-    const std::byte* staged = a.send.data();
-    if (!is_in_order_) {
-      std::byte* const to = room(staged_, blocks.total() * unit.bytes);
-      blocks.each([&](std::size_t at, std::size_t of, std::size_t n) {
-        std::copy_n(a.send.data() + of * unit.bytes, n * unit.bytes, to + at * unit.bytes);
-      });
-      staged = to;
-    }
-    std::byte* const mine =
-        room(share_, static_cast<std::size_t>(blocks.of_lanes.counts[inside_.rank()]) * unit.bytes);
-    inside_.reduce_scatter(staged, mine, blocks.of_lanes, unit);
+    const std::byte* const staged = stage(blocks, a.send.data(), unit.bytes);
+    std::byte* const mine = sum_inside(staged, blocks.of_lanes, unit);
     among_.reduce_scatter(mine, a.recv.data(), blocks.of_hosts, unit);
   }
 
@@ -320,9 +302,26 @@ class Lanes final : public StockPeer {
     }
   };
 
+  /// The ranks' blocks as the two steps want them: copied, unless they lie that way.
+  const std::byte* stage(const Blocks& blocks, const std::byte* whole, std::size_t unit_bytes) {
+    if (is_in_order_) return whole;
+    std::byte* const staged = room(staged_, blocks.total() * unit_bytes);
+    blocks.each([&](std::size_t at, std::size_t of, std::size_t n) {
+      std::copy_n(whole + of * unit_bytes, n * unit_bytes, staged + at * unit_bytes);
+    });
+    return staged;
+  }
+
   static void unstage(const Blocks& blocks, const std::byte* staged, std::byte* whole) {
     blocks.each(
         [&](std::size_t at, std::size_t of, std::size_t n) { std::copy_n(staged + at, n, whole + of); });
+  }
+
+  /// @return this rank's part of the sum of its host's vectors
+  std::byte* sum_inside(const std::byte* whole, const Parts& parts, Unit unit) {
+    std::byte* const mine = room(share_, static_cast<std::size_t>(parts.counts[inside_.rank()]) * unit.bytes);
+    inside_.reduce_scatter(whole, mine, parts, unit);
+    return mine;
   }
 
   /// Memory that stays for the next call.
@@ -347,12 +346,10 @@ class Lanes final : public StockPeer {
 }  // namespace
 
 void require_lanes(const comm::Hosts& hosts) {
-  for (int h = 1; h < hosts.count(); ++h) {
-    if (hosts.members(h).size() == hosts.members(0).size()) continue;
-    throw std::invalid_argument(
-        "mpi-lane: a lane has one rank of each host, and here hosts have different numbers of ranks; what "
-        "would work: equally many ranks on each host");
-  }
+  if (hosts.is_even()) return;
+  throw std::invalid_argument(
+      "mpi-lane: a lane has one rank of each host, and here hosts have different numbers of ranks; what "
+      "would work: equally many ranks on each host");
 }
 
 std::unique_ptr<StockPeer> make_lanes(MPI_Comm comm, const comm::Hosts& hosts) {

@@ -80,14 +80,18 @@ std::string difference(const RunGroup& group, const std::vector<RunGroup>& all) 
   return text.empty() ? files : fmt::format("{}; {}", text, files);
 }
 
+/// ", round robin"; empty where the order of the ranks is as usual, or not known.
+std::string order_text(const BenchRun& run) {
+  const auto order = run.settings.find("rank_order");
+  return order == run.settings.end() ? "" : ", " + order->second;
+}
+
 /// How the ranks are spread over hosts, for small print; empty: the file does not say it.
 std::string spread_text(const BenchRun& run) {
   const auto found = run.settings.find("ranks_on_host");
   if (found == run.settings.end()) return "";
   if (found->second == "all") return "all ranks on one host";
-  const auto order = run.settings.find("rank_order");
-  const bool is_plain = order == run.settings.end();
-  return fmt::format("ranks per host: {}{}", found->second, is_plain ? "" : ", " + order->second);
+  return fmt::format("ranks per host: {}{}", found->second, order_text(run));
 }
 
 }  // namespace
@@ -102,12 +106,12 @@ std::string RunGroup::title() const {
 }
 
 std::string RunGroup::ranks_text(std::int64_t ranks) const {
+  const BenchRun& run = *runs.front();
   std::string text = fmt::format("{} ranks", ranks);
-  const auto found = runs.front()->settings.find("ranks_on_host");
-  if (found == runs.front()->settings.end() || found->second == "all") return text;
-  const auto order = runs.front()->settings.find("rank_order");
+  const auto found = run.settings.find("ranks_on_host");
+  if (found == run.settings.end() || found->second == "all") return text;
   return fmt::format("{}, {} per host{}", text, found->second == "1" ? "one" : found->second,
-                     order == runs.front()->settings.end() ? "" : ", " + order->second);
+                     order_text(run));
 }
 
 std::string RunGroup::conditions() const {

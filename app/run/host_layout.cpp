@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "app/run/host_layout.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace papfft::app {
@@ -16,10 +15,10 @@ bool is_by_host(const comm::Hosts& hosts) {
   return true;
 }
 
-bool is_round_robin(const comm::Hosts& hosts, int ranks) {
+bool is_round_robin(const comm::Hosts& hosts) {
   std::vector<int> dealt(static_cast<std::size_t>(hosts.count()));
   std::pair<int, int> before{-1, -1};  // turn, and host within the turn
-  for (comm::Rank r = 0; r < ranks; ++r) {
+  for (comm::Rank r = 0; r < hosts.rank_count(); ++r) {
     const int host = hosts.of(r);
     const std::pair now{dealt[static_cast<std::size_t>(host)]++, host};
     if (now < before) return false;
@@ -29,18 +28,6 @@ bool is_round_robin(const comm::Hosts& hosts, int ranks) {
 }
 
 }  // namespace
-
-std::vector<int> HostLayout::ranks_per_host() const {
-  std::vector<int> counts;
-  counts.reserve(static_cast<std::size_t>(hosts_.count()));
-  for (int h = 0; h < hosts_.count(); ++h) counts.push_back(static_cast<int>(hosts_.members(h).size()));
-  return counts;
-}
-
-bool HostLayout::is_even() const {
-  const std::vector<int> counts = ranks_per_host();
-  return std::ranges::all_of(counts, [&](int n) { return n == counts.front(); });
-}
 
 std::string HostLayout::per_host_text() const {
   const std::vector<int> counts = ranks_per_host();
@@ -52,7 +39,7 @@ std::string HostLayout::per_host_text() const {
 
 std::string HostLayout::order() const {
   if (is_by_host(hosts_)) return "by host";
-  return is_round_robin(hosts_, ranks_) ? "round robin" : "other";
+  return is_round_robin(hosts_) ? "round robin" : "other";
 }
 
 std::string HostLayout::text() const {

@@ -2,7 +2,6 @@
 #include "comm/bounds/host_bounds.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -21,22 +20,10 @@ std::int64_t there_and_back(std::int64_t bytes, std::int64_t n) {
   return (product(bytes, 2 * (n - 1)) + n - 1) / n;
 }
 
-int least_members(const Hosts& hosts) {
-  int least = std::numeric_limits<int>::max();
-  for (int h = 0; h < hosts.count(); ++h) least = std::min(least, static_cast<int>(hosts.members(h).size()));
-  return least;
-}
-
-int rank_count(const Hosts& hosts) {
-  int ranks = 0;
-  for (int h = 0; h < hosts.count(); ++h) ranks += static_cast<int>(hosts.members(h).size());
-  return ranks;
-}
-
 }  // namespace
 
 LeastTraffic least_traffic(Operation operation, const Hosts& hosts, Rank root, std::int64_t bytes) {
-  const int ranks = rank_count(hosts);
+  const int ranks = hosts.rank_count();
   if (bytes < 0) throw std::invalid_argument("hosts' bound: a negative size");
   if (is_rooted(operation) && (root < 0 || root >= ranks)) {
     throw std::invalid_argument("hosts' bound: no root " + std::to_string(root) + " among " +
@@ -58,7 +45,7 @@ LeastTraffic least_traffic(Operation operation, const Hosts& hosts, Rank root, s
     case Operation::allgather:
     case Operation::allgatherv:
     case Operation::reduce_scatter:
-      return {product(ranks - least_members(hosts), bytes), product(ranks - 1, bytes)};
+      return {product(ranks - std::ranges::min(hosts.ranks_per_host()), bytes), product(ranks - 1, bytes)};
   }
   throw std::invalid_argument("hosts' bound: an unknown operation");
 }

@@ -165,14 +165,19 @@ bool one_at_a_time(const Shape& shape, std::size_t bytes, const LinkModel& link)
   return hidden_ns < kSharingAtBothEnds * q * link.beta_ns_per_byte * segment;
 }
 
+/// What the link carries in one latency.
+double bytes_in_latency(const LinkModel& link) {
+  return link.latency_ns / std::max(1e-3, link.beta_ns_per_byte);
+}
+
 /// A segment that is under way for so many latencies hides what its handshake costs: on a fast link longer ones are better than such
 /// as need no handshake.
 constexpr double kLatenciesPerSegment = 4;
 
 std::size_t longest_segment_bytes(const GroupSize& group, const LinkModel& link) {
   if (group.is_one_host()) return kMemoryLimits.longest_segment_bytes();
-  const double hiding = kLatenciesPerSegment * link.latency_ns / std::max(1e-3, link.beta_ns_per_byte);
-  return std::max(kLinkLimits.longest_segment_bytes(), static_cast<std::size_t>(hiding));
+  return std::max(kLinkLimits.longest_segment_bytes(),
+                  static_cast<std::size_t>(kLatenciesPerSegment * bytes_in_latency(link)));
 }
 
 /// @param from  where the number begins in a name such as "circulant/64"
@@ -268,7 +273,7 @@ int select_segments(const Algorithm& algorithm, const GroupSize& group, std::siz
     case Segmentation::even:
       break;
   }
-  // In memory nobody hands segments on, nor combines them.
+  // Of two ranks on a host, none hands segments on, and without a reduction none combines them.
   if (group.is_one_host() && ranks == 2 && !is_reduction(algorithm.operation)) return 1;
   const int pieces = algorithm.piece_count == nullptr ? 1 : algorithm.piece_count(ranks);
   const std::size_t whole = bytes / static_cast<std::size_t>(pieces);
@@ -297,7 +302,7 @@ int select_segments(const Algorithm& algorithm, const GroupSize& group, std::siz
 /// by credits. The end of a shorter message is no news: it is over before its receiver's answer could be here.
 std::size_t answered_from_bytes(Operation operation, const LinkModel& link) {
   if (operation != Operation::bcast && operation != Operation::allreduce) return kNoAnswers;
-  return static_cast<std::size_t>(link.latency_ns / std::max(1e-3, link.beta_ns_per_byte));
+  return static_cast<std::size_t>(bytes_in_latency(link));
 }
 
 Window select_window(const Shape& shape, std::size_t bytes, const Options& options) {

@@ -73,7 +73,7 @@ struct Execution::Impl {
         progress(part.shape, part.program, sizes, {.window = window}, needs_arrival(part)),
         data(std::make_shared<SlotData>(part.program, sizes, std::move(layout), reducer)),
         channel(transport.open()),
-        answered_from_bytes(transport.ranks_on_host() < transport.size() ? answered_from : kNoAnswers),
+        answered_from_bytes(transport.has_network() ? answered_from : kNoAnswers),
         credits(credits_in != nullptr ? *credits_in : own_credits),
         answers(part.program),
         max_tag(transport.max_tag()),

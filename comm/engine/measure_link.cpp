@@ -142,7 +142,7 @@ Rank far_from_first(std::span<const int> host_of_rank, int ranks) {
 
 void CallEngine::learn_link() {
   if (std::exchange(is_link_known_, true)) return;
-  if (!options_.learn_link || transport_.ranks_on_host() >= transport_.size()) return;
+  if (!options_.learn_link || !transport_.has_network()) return;
   // 2 to 3 MB: 20 ms at 1 Gb/s. Of a shaped link's burst, the streams before use up the rest.
   const LinkProbe probe{.receiver = far_from_first(transport_.host_of_rank(), transport_.size()),
                         .long_bytes = kLinkLimits.longest_segment_bytes(),

@@ -34,6 +34,7 @@ SlotData::SlotData(const Program& program, const SlotSizes& sizes, Layout layout
 }
 
 void SlotData::find_overlap() {
+  if (reducer_ == nullptr) return;
   using Byte = const std::byte*;
   const auto span_of = [&](const auto& places) {
     std::pair<Byte, Byte> span;  // none: empty
@@ -114,13 +115,10 @@ std::span<std::byte> SlotData::to_receive(int i) {
 /// What is to be combined may wait for that in the caller's output, if nothing is put there before: the sum needs no other place.
 bool SlotData::lands_in_output(int i) const {
   const Op& op = program_[i];
-  const auto is_free = [&](std::size_t s) {
-    return uses_[s].first_writer == i && slots_[s].at != layout_.output[s];
-  };
   if (op.kind == OpKind::recv_combine) {
     if (is_in_place_) return false;
     for (int s = op.blocks.first; s < op.blocks.last; ++s) {
-      if (layout_.bytes[idx(s)] > 0 && !is_free(idx(s))) return false;
+      if (layout_.bytes[idx(s)] > 0 && uses_[idx(s)].first_writer != i) return false;
     }
   }
   return is_contiguous(op.blocks,
@@ -243,9 +241,10 @@ void SlotData::deliver() {
 }
 
 void SlotData::restart(const std::byte* send, std::byte* recv, const Reducer* reducer) {
+  const bool moves = send != layout_.send || recv != layout_.recv;
   layout_.move_to(send, recv);
-  find_overlap();
   reducer_ = reducer;
+  if (moves) find_overlap();
   staged_ = 0;
   for (Message& message : messages_) message = {.bytes = message.bytes};
   for (std::size_t s = 0; s < slots_.size(); ++s) slots_[s] = {layout_.input[s], nullptr};

@@ -14,8 +14,8 @@ namespace papfft::comm {
 namespace {
 
 constexpr std::size_t kMostBytesAtOnce = std::size_t{1} << 30;  // MPI_Pack counts bytes in an int
-constexpr std::size_t kNearBytes = std::size_t{8}
-                                   << 10;  // of what is combined at once: half of a core's first cache
+/// Combined at once. Three times as much fits into a core's first cache.
+constexpr std::size_t kNearBytes = std::size_t{8} << 10;
 
 bool is_named(MPI_Datatype type) {
   int integers = 0;

@@ -62,6 +62,8 @@ class Transport {
   [[nodiscard]] virtual int cores_on_host() const { return count(own_cores()); }
   /// The host of each rank, by any number, the same on all ranks; empty: each has a host of its own.
   [[nodiscard]] virtual std::span<const int> host_of_rank() const { return {}; }
+  /// Some ranks are on other hosts.
+  [[nodiscard]] bool has_network() const { return ranks_on_host() < size(); }
   /// A rank that waits here takes a core from another that could use it.
   [[nodiscard]] bool is_crowded() const { return ranks_on_host() > cores_on_host(); }
   /// Some ranks share cores; all ranks know that alike. As it is, for ranks that are threads of one process.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "comm/schedule/core/hosts.hpp"
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 
@@ -18,6 +19,17 @@ Hosts::Hosts(int ranks, std::span<const int> host_of_rank) {
     members_[static_cast<std::size_t>(host)].push_back(r);
     host_.push_back(host);
   }
+}
+
+std::vector<int> Hosts::ranks_per_host() const {
+  std::vector<int> counts;
+  counts.reserve(members_.size());
+  for (const std::vector<Rank>& members : members_) counts.push_back(static_cast<int>(members.size()));
+  return counts;
+}
+
+bool Hosts::is_even() const {
+  return std::ranges::all_of(members_, [&](const auto& m) { return m.size() == members_.front().size(); });
 }
 
 }  // namespace papfft::comm

@@ -20,6 +20,10 @@ class Hosts {
   [[nodiscard]] const std::vector<Rank>& members(int host) const {
     return members_[static_cast<std::size_t>(host)];
   }
+  [[nodiscard]] int rank_count() const { return static_cast<int>(host_.size()); }
+  [[nodiscard]] std::vector<int> ranks_per_host() const;
+  /// All hosts have equally many ranks.
+  [[nodiscard]] bool is_even() const;
   /// Every rank is alone on its host.
   [[nodiscard]] bool are_single() const { return members_.size() == host_.size(); }
 

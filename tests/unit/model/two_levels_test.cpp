@@ -14,6 +14,7 @@
 #include "comm/model/simulator.hpp"
 #include "comm/schedule/core/builder.hpp"
 #include "comm/schedule/core/registry.hpp"
+#include "tests/support/compositions.hpp"
 
 namespace papfft::comm {
 namespace {
@@ -144,14 +145,8 @@ TEST(TwoLevels, APipelineAmongLeaders) {
 }
 
 std::vector<const Algorithm*> all_algorithms() {
-  std::vector<const Algorithm*> all(algorithms().begin(), algorithms().end());
-  for (const Algorithm* flat : algorithms()) {
-    for (const Composition* composition : compositions()) {
-      if (!composition->serves(*flat)) continue;
-      all.push_back(
-          &find_algorithm(flat->operation, std::string(flat->name) + "@" + std::string(composition->name)));
-    }
-  }
+  std::vector<const Algorithm*> all = test::composed_algorithms();
+  all.insert(all.begin(), algorithms().begin(), algorithms().end());
   return all;
 }
 

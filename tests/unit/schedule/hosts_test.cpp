@@ -8,10 +8,10 @@
 #include <map>
 #include <random>
 
-#include "comm/schedule/core/composition.hpp"
 #include "comm/schedule/core/print.hpp"
 #include "comm/schedule/core/registry.hpp"
 #include "comm/verify/verify.hpp"
+#include "tests/support/compositions.hpp"
 
 namespace papfft::comm {
 namespace {
@@ -40,18 +40,6 @@ std::vector<std::vector<int>> layouts() {
     all.push_back(layout);
     std::ranges::shuffle(layout, rng);
     all.push_back(layout);
-  }
-  return all;
-}
-
-std::vector<const Algorithm*> composed_algorithms() {
-  std::vector<const Algorithm*> all;
-  for (const Algorithm* flat : algorithms()) {
-    for (const Composition* composition : compositions()) {
-      if (!composition->serves(*flat)) continue;
-      all.push_back(
-          &find_algorithm(flat->operation, std::string(flat->name) + "@" + std::string(composition->name)));
-    }
   }
   return all;
 }
@@ -129,7 +117,7 @@ TEST_P(EveryComposition, RefusesAnOrder) {
       std::invalid_argument);
 }
 
-const std::vector<const Algorithm*> kComposed = composed_algorithms();
+const std::vector<const Algorithm*> kComposed = test::composed_algorithms();
 INSTANTIATE_TEST_SUITE_P(Hosts, EveryComposition, testing::ValuesIn(kComposed), [](const auto& test) {
   std::string name = std::string(to_string(test.param->operation)) + "_" + std::string(test.param->name);
   std::ranges::replace_if(
