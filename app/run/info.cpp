@@ -42,6 +42,7 @@ void print_layer_settings() {
   line("chunk of credit, bytes", fmt::format("{}", o.chunk_bytes), from("PAPFFT_CHUNK_BYTES"));
   line("chunks of credit under way", o.credits == 0 ? "adapts" : fmt::format("{}", o.credits),
        from("PAPFFT_CREDITS"));
+  line("share memory", o.share_memory ? "yes" : "no", from("PAPFFT_SHARE_MEMORY"));
   line("learn the link", o.learn_link ? "yes" : "no", from("PAPFFT_LEARN_LINK"));
   line("alpha, ns", fmt::format("{}", o.link.alpha_ns), from("PAPFFT_ALPHA_NS"));
   line("beta, ns per byte", fmt::format("{}", o.link.beta_ns_per_byte), from("PAPFFT_BETA_NS"));

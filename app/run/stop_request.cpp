@@ -73,7 +73,7 @@ void wait_for_something(std::optional<std::chrono::milliseconds> most) {
 class StopRequest::Messages {
  public:
   /// Collective.
-  Messages() : transport_(MPI_COMM_WORLD) {
+  Messages() : transport_(MPI_COMM_WORLD, false) {
     if (!transport_.threads_allowed()) return;
     channel_ = transport_.open();
     heard_ = std::make_shared<std::vector<unsigned char>>(

@@ -14,7 +14,7 @@ class StuckRanks {
  public:
   /// Collective over MPI_COMM_WORLD. @throws comm::TransportError
   explicit StuckRanks(const comm::Options& options)
-      : transport_(MPI_COMM_WORLD), options_(options), watchdog_(transport_, options_) {}
+      : transport_(MPI_COMM_WORLD, false), options_(options), watchdog_(transport_, options_) {}
 
   /// @param mine  what a call of this rank threw. @return what the job says, and whether it is this rank that speaks
   [[nodiscard]] comm::StuckError agree(const comm::StuckError& mine);

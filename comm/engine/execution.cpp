@@ -65,7 +65,7 @@ class AnswerTimes {
 
 }  // namespace
 
-struct Execution::Impl {
+struct Execution::Impl final : Pieces {
   Impl(RankSchedule part_in, Layout layout, Transport& transport, std::uint32_t instance, Window window,
        const Reducer* reducer, CreditWindow* credits_in, std::size_t answered_from)
       : part(std::move(part_in)),
@@ -142,8 +142,11 @@ struct Execution::Impl {
     if (observer != nullptr && !progress.has_arrived() && !first_early_ns)
       first_early_ns = begun[idx(i)].at_ns;
     const Op& op = part.program[i];
-    const int ticket = op.kind == OpKind::send ? send(op, tags[idx(i)], data->to_send(i))
-                                               : channel->irecv(op.peer, tags[idx(i)], data->to_receive(i));
+    const int tag = tags[idx(i)];
+    const int ticket = op.kind == OpKind::send ? send(op, tag, data->to_send(i))
+                       : progress.lands_aside(i)
+                           ? channel->irecv_pieces(op.peer, tag, data->bytes_of(i), *this, i)
+                           : channel->irecv(op.peer, tag, data->to_receive(i));
     if (tickets.size() <= idx(ticket)) tickets.resize(idx(ticket) + 1, -1);
     tickets[idx(ticket)] = i;
   }
@@ -154,9 +157,17 @@ struct Execution::Impl {
     return answered ? channel->issend(op.peer, tag, bytes) : channel->isend(op.peer, tag, bytes);
   }
 
+  /// Of a message that is to be combined. It is combined straight from where it comes, if its turn has come.
+  void take(int i, std::size_t offset, std::span<const std::byte> piece) override {
+    if (offset == 0) data->begin_pieces(i, progress.lacks_only_message(i));
+    data->take(i, offset, piece);
+  }
+  std::span<std::byte> place(int i) override { return data->to_receive(i); }
+  std::size_t unit_bytes() const override { return data->element_bytes(); }
+
   bool poll() {
     ended_tickets.clear();
-    channel->poll(ended_tickets);
+    const bool any = channel->poll(ended_tickets);
     // What ends may start other messages, and these may get the same tickets again.
     ended_ops.clear();
     for (const int ticket : ended_tickets) ended_ops.push_back(tickets[idx(ticket)]);
@@ -168,7 +179,7 @@ struct Execution::Impl {
         finish(i);
       }
     }
-    return !ended_ops.empty();
+    return any;
   }
 
   void report(int i) {

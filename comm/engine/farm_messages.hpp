@@ -35,13 +35,13 @@ class Messages {
   bool poll() {
     if (then_.empty()) return false;
     ended_.clear();
-    channel_->poll(ended_);
+    const bool any = channel_->poll(ended_);
     std::vector<std::function<void()>>
         calls;  // these may start messages, which may get the same tickets again
     for (const int ticket : ended_) calls.push_back(std::move(then_.at(ticket)));
     for (const int ticket : ended_) then_.erase(ticket);
     for (const auto& call : calls) call();
-    return !ended_.empty();
+    return any;
   }
   [[nodiscard]] bool all_ended() const { return then_.empty(); }
 

@@ -73,6 +73,7 @@ Options Options::from_environment() {
   read_number("PAPFFT_CHUNK_BYTES", 64, std::numeric_limits<int>::max(),
               [&](long long v) { o.chunk_bytes = static_cast<std::size_t>(v); });
   read_number("PAPFFT_CREDITS", 0, 1024, [&](long long v) { o.credits = static_cast<int>(v); });
+  read_number("PAPFFT_SHARE_MEMORY", 0, 1, [&](long long v) { o.share_memory = v == 1; });
   constexpr double kSecondNs = 1e9;
   o.learn_link = std::getenv("PAPFFT_ALPHA_NS") == nullptr && std::getenv("PAPFFT_BETA_NS") == nullptr;
   read_number("PAPFFT_LEARN_LINK", 0, 1, [&](long long v) { o.learn_link = v == 1; });

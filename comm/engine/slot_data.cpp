@@ -112,6 +112,51 @@ std::span<std::byte> SlotData::to_receive(int i) {
   return {message.landing, message.bytes};
 }
 
+void SlotData::begin_pieces(int i, bool now) {
+  Message& message = messages_[idx(i)];
+  if (!now) {
+    (void)to_receive(i);
+    return;
+  }
+  message.is_combined = true;
+  sums_.resize(slots_.size());
+  const Op& op = program_[i];
+  std::size_t at = 0;
+  for (int s = op.blocks.first; s < op.blocks.last; ++s) {
+    const bool has_place = layout_.output[idx(s)] != nullptr || slots_[idx(s)].owner != nullptr;
+    if (!has_place && message.buffer == nullptr) {
+      message.buffer = allocate(message.bytes);
+      message.landing = message.buffer.get();
+      staged_ += message.bytes;
+    }
+    sums_[idx(s)] = sum_of(i, idx(s), 0, has_place ? nullptr : message.landing + at);
+    at += layout_.bytes[idx(s)];
+  }
+}
+
+void SlotData::take(int i, std::size_t offset, std::span<const std::byte> piece) {
+  const Message& message = messages_[idx(i)];
+  if (!message.is_combined) {
+    std::ranges::copy(piece, message.landing + offset);
+    return;
+  }
+  const Op& op = program_[i];
+  std::size_t begin = 0;  // of slot s in the message
+  for (int s = op.blocks.first; s < op.blocks.last && begin < offset + piece.size(); ++s) {
+    const std::size_t end = begin + layout_.bytes[idx(s)];
+    const std::size_t from = std::max(begin, offset);
+    const std::size_t to = std::min(end, offset + piece.size());
+    if (from < to) {
+      const std::byte* incoming = piece.data() + (from - offset);
+      const std::byte* held = slots_[idx(s)].at + (from - begin);
+      auto* out = const_cast<std::byte*>(sums_[idx(s)].at) + (from - begin);
+      reducer_->combine(op.incoming_first ? incoming : held, op.incoming_first ? held : incoming, out,
+                        to - from);
+    }
+    begin = end;
+  }
+}
+
 /// What is to be combined may wait for that in the caller's output, if nothing is put there before: the sum needs no other place.
 bool SlotData::lands_in_output(int i) const {
   const Op& op = program_[i];
@@ -156,6 +201,11 @@ void SlotData::apply(int i) {
   const Op& op = program_[i];
   Message& message = messages_[idx(i)];
   const std::byte* incoming = message.landing;
+  if (std::exchange(message.is_combined, false)) {
+    for (int s = op.blocks.first; s < op.blocks.last; ++s) slots_[idx(s)] = std::move(sums_[idx(s)]);
+    message.buffer.reset();
+    return;
+  }
   for (int k = 0; k < op.blocks.count() && op.kind != OpKind::send; ++k) {
     const auto s = idx(op.blocks.first + k);
     if (is_local(op.kind)) incoming = slots_[idx(op.from + k)].at;
@@ -185,32 +235,27 @@ void SlotData::place(std::size_t s, const std::byte* from) {
   slots_[s] = {to, std::move(owner)};
 }
 
-/// The sum goes where the result is wanted, else over what is staged already: no copy of its own.
+/// Where a sum goes: where the result is wanted, else over what is staged already, so that it needs no place of its own.
+/// @param source  of a local op @param landing  of a message's bytes for this slot, which the sum may replace
+SlotData::Slot SlotData::sum_of(int i, std::size_t s, std::size_t source, const std::byte* landing) {
+  if (layout_.output[s] != nullptr) return {layout_.output[s], nullptr};
+  if (slots_[s].owner != nullptr) return slots_[s];
+  if (program_[i].kind == OpKind::recv_combine) return {landing, messages_[idx(i)].buffer};
+  const bool is_last_reader = uses_[source].last == i && uses_[source].readers == 1;
+  if (slots_[source].owner != nullptr && is_last_reader) return slots_[source];
+  Bytes made = allocate(layout_.bytes[s]);
+  return {made.get(), made};
+}
+
 /// @param source  of a local op
 void SlotData::combine(int i, std::size_t s, std::size_t source, const std::byte* incoming) {
   const Op& op = program_[i];
-  const Message& message = messages_[idx(i)];
-  Slot& slot = slots_[s];
-  const std::byte* left = op.incoming_first ? incoming : slot.at;
-  const std::byte* right = op.incoming_first ? slot.at : incoming;
-  std::byte* out = layout_.output[s];
-  Bytes owner;
-  if (out == nullptr && slot.owner != nullptr) {
-    owner = slot.owner;
-    out = const_cast<std::byte*>(slot.at);  // points into our own staging
-  } else if (out == nullptr && op.kind == OpKind::recv_combine) {
-    owner = message.buffer;
-    out = message.landing + (incoming - message.landing);
-  } else if (out == nullptr && slots_[source].owner != nullptr && uses_[source].last == i &&
-             uses_[source].readers == 1) {
-    owner = slots_[source].owner;  // nobody else looks at it, now or later
-    out = const_cast<std::byte*>(slots_[source].at);
-  } else if (out == nullptr) {
-    owner = allocate(layout_.bytes[s]);
-    out = owner.get();
-  }
-  if (layout_.bytes[s] > 0) reducer_->combine(left, right, out, layout_.bytes[s]);
-  slot = {out, std::move(owner)};
+  Slot sum = sum_of(i, s, source, incoming);
+  const std::byte* left = op.incoming_first ? incoming : slots_[s].at;
+  const std::byte* right = op.incoming_first ? slots_[s].at : incoming;
+  // What is no output is staging of ours.
+  if (layout_.bytes[s] > 0) reducer_->combine(left, right, const_cast<std::byte*>(sum.at), layout_.bytes[s]);
+  slots_[s] = std::move(sum);
 }
 
 void SlotData::bind(std::vector<const std::byte*> input, std::vector<std::byte*> output,

@@ -26,6 +26,10 @@ class SlotData {
   /// The op has been started. What is returned stays alive and in place until apply(op).
   [[nodiscard]] std::span<const std::byte> to_send(int op);
   [[nodiscard]] std::span<std::byte> to_receive(int op);
+  /// Instead of to_receive, for a message that is to be combined and comes by pieces. @param now  each is combined as it comes, so the
+  /// op's slots must have their values; else they wait together for apply(op)
+  void begin_pieces(int op, bool now);
+  void take(int op, std::size_t offset, std::span<const std::byte> piece);
   /// Carries out what the op does to the slots once its message is over. Releases what was staged for the message.
   void apply(int op);
 
@@ -36,6 +40,8 @@ class SlotData {
   /// After deliver(): as new, on other buffers of the same sizes.
   void restart(const std::byte* send, std::byte* recv, const Reducer* reducer);
 
+  /// Of a program that combines.
+  [[nodiscard]] std::size_t element_bytes() const { return reducer_->element_bytes(); }
   [[nodiscard]] std::size_t bytes_of(int op) const { return messages_[static_cast<std::size_t>(op)].bytes; }
   /// Received so far into memory of the layer.
   [[nodiscard]] std::uint64_t bytes_staged() const { return staged_; }
@@ -46,6 +52,7 @@ class SlotData {
     std::size_t bytes = 0;
     std::byte* landing = nullptr;  // where a receive puts its bytes
     Bytes buffer = {};             // keeps packed or staged bytes alive
+    bool is_combined = false;      // piece by piece, into sums_
   };
   struct Slot {
     const std::byte* at = nullptr;  // the present value
@@ -69,14 +76,16 @@ class SlotData {
   [[nodiscard]] bool lands_in_output(int op) const;
   void place(std::size_t slot, const std::byte* from);
   void combine(int op, std::size_t slot, std::size_t source, const std::byte* incoming);
+  [[nodiscard]] Slot sum_of(int op, std::size_t slot, std::size_t source, const std::byte* landing);
 
   const Program& program_;
   Layout layout_;
   const Reducer* reducer_;
   std::vector<Message> messages_;  // per op
   std::vector<Slot> slots_;
-  std::vector<Uses> uses_;    // per slot
-  bool is_in_place_ = false;  // the caller's input and output share memory
+  std::vector<Slot> sums_ = {};  // per slot: of the message that is combined into it piece by piece
+  std::vector<Uses> uses_;       // per slot
+  bool is_in_place_ = false;     // the caller's input and output share memory
   std::uint64_t staged_ = 0;
   /// What was staged and is no longer, for what is staged next.
   struct Spare {

@@ -105,7 +105,8 @@ std::vector<int> int_counts(std::span<const std::size_t> bytes, std::size_t unit
 
 }  // namespace
 
-detail::OwnedTransport::OwnedTransport(MPI_Comm comm) : transport(std::make_unique<MpiTransport>(comm)) {}
+detail::OwnedTransport::OwnedTransport(MPI_Comm comm, bool share_memory)
+    : transport(std::make_unique<MpiTransport>(comm, share_memory)) {}
 detail::OwnedTransport::~OwnedTransport() = default;
 detail::OwnedTransport::OwnedTransport(OwnedTransport&&) noexcept = default;
 

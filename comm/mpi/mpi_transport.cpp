@@ -7,7 +7,9 @@
 #include <mutex>
 #include <utility>
 
+#include "comm/mpi/host_memory.hpp"
 #include "comm/mpi/mpi_lifetime.hpp"
+#include "comm/transport/memory/memory_channel.hpp"
 
 namespace papfft::comm {
 
@@ -118,9 +120,9 @@ class MpiChannel final : public Channel {
     return start(MPI_Irecv, data, tag, {source, data.size(), true});
   }
 
-  void poll(std::vector<int>& ended) override {
+  bool poll(std::vector<int>& ended) override {
     const int n = static_cast<int>(requests_.size());
-    if (n == 0) return;
+    if (n == 0) return false;
     require_open();
     int count = 0;
     const int code = MPI_Testsome(n, requests_.data(), &count, indices_.data(), statuses_.data());
@@ -134,6 +136,7 @@ class MpiChannel final : public Channel {
       free_.push_back(ticket);
       ended.push_back(ticket);
     }
+    return count > 0;
   }
 
  private:
@@ -204,7 +207,7 @@ void check_mpi(int code, std::string_view what) {
   if (code != MPI_SUCCESS) throw TransportError(std::string(what) + ": " + mpi_text(code));
 }
 
-MpiTransport::MpiTransport(MPI_Comm comm) {
+MpiTransport::MpiTransport(MPI_Comm comm, bool share_memory) {
   require_mpi();
   if (comm == MPI_COMM_NULL) throw std::invalid_argument("papfft: the communicator is MPI_COMM_NULL");
   watch_mpi_end();
@@ -222,12 +225,12 @@ MpiTransport::MpiTransport(MPI_Comm comm) {
   int level = MPI_THREAD_SINGLE;
   PAPFFT_MPI(MPI_Query_thread, &level);
   threads_allowed_ = level == MPI_THREAD_MULTIPLE;
-  find_hosts();
+  find_hosts(share_memory);
 }
 
 /// Who shares this rank's host, and which cores they have together. On all ranks the same: each host's number, which is its lowest
 /// rank, and whether some ranks share cores.
-void MpiTransport::find_hosts() {
+void MpiTransport::find_hosts(bool share_memory) {
   MPI_Comm host = MPI_COMM_NULL;
   PAPFFT_MPI(MPI_Comm_split_type, comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
   PAPFFT_MPI(MPI_Comm_size, host, &ranks_on_host_);
@@ -237,6 +240,21 @@ void MpiTransport::find_hosts() {
   cores_on_host_ = count(cores);
   int lowest = rank_;
   PAPFFT_MPI(MPI_Bcast, &lowest, 1, MPI_INT, 0, host);
+  std::vector<int> place_of_rank(static_cast<std::size_t>(size_) + 1, -1);  // among those of this host
+  PAPFFT_MPI(MPI_Comm_rank, host, &place_of_rank[static_cast<std::size_t>(rank_)]);
+  place_of_rank.back() = share_memory ? 0 : 1;
+  PAPFFT_MPI(MPI_Allreduce, MPI_IN_PLACE, place_of_rank.data(), size_ + 1, MPI_INT, MPI_MAX, host);
+  const bool all_share = place_of_rank.back() == 0;
+  place_of_rank.pop_back();
+  // Through a pipe both ranks copy at once; where they share a core, MPI's one copy costs less.
+  if (all_share && ranks_on_host_ > 1 && !is_crowded()) {
+    std::shared_ptr<void> memory =
+        comm::share_memory(host, HostPipes::bytes_for(ranks_on_host_),
+                           [this](void* at) { HostPipes::prepare(at, ranks_on_host_); });
+    if (memory != nullptr) {
+      pipes_ = std::make_shared<HostPipes>(std::move(memory), std::move(place_of_rank), rank_);
+    }
+  }
   PAPFFT_MPI(MPI_Comm_free, &host);
   // Not by MPI_Allgather: a communicator may be told to do that by an algorithm for two ranks only.
   host_of_rank_.assign(static_cast<std::size_t>(size_) + 1, -1);
@@ -262,11 +280,14 @@ MpiTransport::MpiTransport(MpiTransport&& other) noexcept
       cores_on_host_(other.cores_on_host_),
       is_any_crowded_(other.is_any_crowded_),
       host_of_rank_(std::move(other.host_of_rank_)),
-      threads_allowed_(other.threads_allowed_) {}
+      threads_allowed_(other.threads_allowed_),
+      pipes_(std::move(other.pipes_)) {}
 
 std::unique_ptr<Channel> MpiTransport::open() {
   if (mpi_has_ended()) require_mpi();
-  return std::make_unique<MpiChannel>(comm_, rank_);
+  auto channel = std::make_unique<MpiChannel>(comm_, rank_);
+  if (pipes_ == nullptr) return channel;
+  return std::make_unique<MemoryChannel>(std::move(channel), pipes_, max_tag_);
 }
 
 }  // namespace papfft::comm

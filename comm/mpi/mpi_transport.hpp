@@ -2,8 +2,11 @@
 #pragma once
 #include <mpi.h>
 
+#include <memory>
 #include <string_view>
+#include <vector>
 
+#include "comm/transport/memory/host_pipes.hpp"
 #include "comm/transport/transport.hpp"
 
 namespace papfft::comm {
@@ -19,8 +22,10 @@ void check_mpi(int code, std::string_view what);
 class MpiTransport final : public Transport {
  public:
   /// Collective over `comm` (MPI_Comm_dup). Errors on the duplicate are returned, not fatal.
+  /// @param share_memory  long messages between ranks of a host go through memory of ours, if all these want that, can share some and
+  /// have a core each
   /// @throws TransportError; std::invalid_argument for an intercommunicator or MPI_COMM_NULL; StateError without MPI.
-  explicit MpiTransport(MPI_Comm comm);
+  explicit MpiTransport(MPI_Comm comm, bool share_memory = true);
   ~MpiTransport() override;
   MpiTransport(MpiTransport&& other) noexcept;
   MpiTransport& operator=(MpiTransport&&) = delete;
@@ -36,11 +41,13 @@ class MpiTransport final : public Transport {
   [[nodiscard]] std::span<const int> host_of_rank() const override { return host_of_rank_; }
   [[nodiscard]] bool threads_allowed() const override { return threads_allowed_; }
   [[nodiscard]] std::unique_ptr<Channel> open() override;
+  /// Whether long messages to some rank go through shared memory.
+  [[nodiscard]] bool has_pipes() const { return pipes_ != nullptr; }
   /// The private duplicate; for collectives of the MPI library itself.
   [[nodiscard]] MPI_Comm native() const { return comm_; }
 
  private:
-  void find_hosts();
+  void find_hosts(bool share_memory);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   Rank rank_ = 0;
@@ -51,6 +58,7 @@ class MpiTransport final : public Transport {
   bool is_any_crowded_ = false;
   std::vector<int> host_of_rank_;
   bool threads_allowed_ = false;
+  std::shared_ptr<HostPipes> pipes_;
 };
 
 }  // namespace papfft::comm

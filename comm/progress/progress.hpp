@@ -103,6 +103,10 @@ class Progress {
   /// A local op or a void message.
   [[nodiscard]] bool is_local(int op) const { return has(op, kLocal); }
   [[nodiscard]] bool lands_aside(int op) const { return has(op, kAside); }
+  /// Nothing is missing but the message: what comes of it may be combined at once.
+  [[nodiscard]] bool lacks_only_message(int op) const {
+    return has(op, kAside) && begun_ && node(op).unmet == 1;
+  }
   [[nodiscard]] bool needs_arrival(int op) const { return has(op, kNeedsArrival); }
   /// Counted sends remain that have not been handed out.
   [[nodiscard]] bool has_more_to_send() const { return sends_to_start_ > 0; }

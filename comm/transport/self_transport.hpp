@@ -22,7 +22,7 @@ class SelfTransport final : public Transport {
     int isend(Rank /*target*/, int /*tag*/, std::span<const std::byte> /*data*/) override { fail(); }
     int issend(Rank /*target*/, int /*tag*/, std::span<const std::byte> /*data*/) override { fail(); }
     int irecv(Rank /*source*/, int /*tag*/, std::span<std::byte> /*data*/) override { fail(); }
-    void poll(std::vector<int>& /*ended*/) override {}
+    bool poll(std::vector<int>& /*ended*/) override { return false; }
 
    private:
     [[noreturn]] static void fail() {

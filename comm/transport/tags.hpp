@@ -10,6 +10,7 @@ namespace papfft::comm {
 /// Who uses which tags of a transport, 0 .. max_tag. Nobody else computes a tag, so messages of two users never meet.
 ///
 ///     0 .. max_tag/2 - 1                   calls: a range each, in turns (call_tag)
+///     max_tag/2 .. max_tag - kServices     messages that follow a header, in turns (follow_tag)
 ///     max_tag - kServices + 1 .. max_tag   what goes on beside the calls: one tag each (service_tag)
 enum class Service : std::int32_t {
   stuck_note,        ///< watchdog: whom a stuck rank waits for
@@ -26,6 +27,12 @@ inline constexpr int kServices = static_cast<int>(Service::farm_word) + 1;
 
 [[nodiscard]] constexpr int service_tag(int max_tag, Service service) {
   return max_tag - static_cast<int>(service);
+}
+
+/// Of the sender's n-th message that follows a header.
+[[nodiscard]] constexpr int follow_tag(int max_tag, std::uint32_t n) {
+  const int first = max_tag / 2;
+  return first + static_cast<int>(n % static_cast<std::uint32_t>(max_tag - kServices + 1 - first));
 }
 
 /// How a call came about. A call of each kind may have the same number, and their messages never meet.

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,21 @@
 #include "papfft/errors.hpp"
 
 namespace papfft::comm {
+
+/// Takes what a message brings, by pieces while it is still under way, or at once.
+class Pieces {
+ public:
+  Pieces() = default;
+  virtual ~Pieces() = default;
+  Pieces(const Pieces&) = delete;
+  Pieces& operator=(const Pieces&) = delete;
+  /// Pieces are whole units of so many bytes.
+  [[nodiscard]] virtual std::size_t unit_bytes() const = 0;
+  /// The next piece of the message with this key; it stays where it is for the time of the call. The first has offset 0.
+  virtual void take(int key, std::size_t offset, std::span<const std::byte> piece) = 0;
+  /// The message comes at once: where to.
+  [[nodiscard]] virtual std::span<std::byte> place(int key) = 0;
+};
 
 /// Messages under way that one activity (a collective call, say) polls together. Used by one thread at a time.
 ///
@@ -32,9 +48,17 @@ class Channel {
   [[nodiscard]] virtual int issend(Rank target, int tag, std::span<const std::byte> data) = 0;
   /// Expects exactly data.size() bytes. Messages of one source and tag arrive in the order they were sent.
   [[nodiscard]] virtual int irecv(Rank source, int tag, std::span<std::byte> data) = 0;
+  /// The same for a receiver that can make use of pieces: poll() gives it either those, until the message ends, or its place.
+  /// @param pieces  must outlive the message
+  [[nodiscard]] virtual int irecv_pieces(Rank source, int tag, std::size_t bytes, Pieces& pieces, int key) {
+    const std::span<std::byte> place = pieces.place(key);
+    if (place.size() != bytes)
+      throw std::invalid_argument("channel: the place of a message has another size");
+    return irecv(source, tag, place);
+  }
   /// Appends the tickets of the messages that have ended since the last call, each once. Never blocks.
-  /// @throws TransportError.
-  virtual void poll(std::vector<int>& ended) = 0;
+  /// @return whether anything has ended or moved @throws TransportError.
+  virtual bool poll(std::vector<int>& ended) = 0;
 
   /// Shares the ownership of memory that messages use: it lives until the channel and its abandoned messages have ended.
   void keep(std::shared_ptr<const void> memory) { kept_.push_back(std::move(memory)); }

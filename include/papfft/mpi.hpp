@@ -18,7 +18,7 @@ class MpiTransport;
 namespace detail {
 /// Holds the transport, which must exist before Collectives and outlive it.
 struct PAPFFT_API OwnedTransport {
-  explicit OwnedTransport(MPI_Comm comm);
+  OwnedTransport(MPI_Comm comm, bool share_memory);
   ~OwnedTransport();
   OwnedTransport(OwnedTransport&&) noexcept;
   OwnedTransport& operator=(OwnedTransport&&) = delete;
@@ -101,7 +101,7 @@ class OverMpi : private detail::OwnedTransport, public Base {
   /// @throws TransportError; std::invalid_argument for an intercommunicator or MPI_COMM_NULL; StateError without MPI
   template <typename... Rest>
   explicit OverMpi(MPI_Comm comm, const Options& options = Options::from_environment(), const Rest&... rest)
-      : OwnedTransport(comm), Base(detail::as_transport(*transport), options, rest...) {
+      : OwnedTransport(comm, options.share_memory), Base(detail::as_transport(*transport), options, rest...) {
     this->offer_stock_calls();
     if constexpr (std::derived_from<Base, Session>) {
       end_ = std::make_unique<detail::AtMpiEnd>([this] { this->close(); });

@@ -66,6 +66,9 @@ struct Options {
   /// Chunks that the root keeps under way; 0: as many as the network carries best, found out during the gather.
   int credits = 0;
 
+  /// Ranks of a host pass long messages through memory that they share, where all of them want that, can, and have a core each.
+  bool share_memory = true;
+
   /// See LinkModel and Collectives::measure_link.
   LinkModel link = {};
   /// A Session's constructor, or the call by which a group has moved 1 MB, measures the link between hosts, which takes about 20 ms
@@ -73,7 +76,7 @@ struct Options {
   bool learn_link = true;
 
   /// The defaults, changed by PAPFFT_WAIT, PAPFFT_NAP_US, PAPFFT_SENDS, PAPFFT_RECEIVES, PAPFFT_STUCK_MS,
-  /// PAPFFT_CHECK (0 or 1), PAPFFT_HEAD_BYTES, PAPFFT_CHUNK_BYTES, PAPFFT_CREDITS, PAPFFT_LEARN_LINK (0 or 1), and
+  /// PAPFFT_CHECK (0 or 1), PAPFFT_HEAD_BYTES, PAPFFT_CHUNK_BYTES, PAPFFT_CREDITS, PAPFFT_SHARE_MEMORY (0 or 1), PAPFFT_LEARN_LINK (0 or 1), and
   /// PAPFFT_ALPHA_NS, PAPFFT_BETA_NS, PAPFFT_GAMMA_NS (these two per byte) and PAPFFT_LATENCY_NS (fractions are allowed). Whoever
   /// sets alpha or beta knows the link: it is not measured then, unless PAPFFT_LEARN_LINK says so.
   /// @throws std::invalid_argument naming the variable, if one does not make sense.

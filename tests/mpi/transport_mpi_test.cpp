@@ -3,8 +3,10 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <fstream>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "comm/mpi/mpi_transport.hpp"
@@ -49,6 +51,26 @@ TEST(MpiTransport, AnAbandonedSendMayBeTakenLater) {
   barrier();
   transport.reset();
   EXPECT_TRUE(sent.expired()) << "it has ended, and is kept no longer";
+}
+
+/// All that others could find of ours is in our memory map: no file of ours has a name.
+bool maps_shared_memory() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("memfd:papfft (deleted)") != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(MpiTransport, RanksOfAHostShareMemoryIfAllWantAndEachHasACore) {
+  const auto has_pipes = [](bool share) { return MpiTransport(MPI_COMM_WORLD, share).has_pipes(); };
+  const MpiTransport plain(MPI_COMM_WORLD, false);
+  const bool can = plain.ranks_on_host() > 1 && !plain.is_crowded();
+  EXPECT_EQ(has_pipes(true), can);
+  EXPECT_FALSE(has_pipes(plain.rank() > 0)) << "rank 0 does not want it";
+  EXPECT_FALSE(maps_shared_memory()) << "the last transport has gone";
+  const MpiTransport sharing(MPI_COMM_WORLD, true);
+  EXPECT_EQ(maps_shared_memory(), can);
 }
 
 TEST(MpiTransport, AnAnsweredSendEndsWhenItIsReceived) {

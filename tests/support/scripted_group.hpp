@@ -78,9 +78,10 @@ class ScriptedGroup {
       group_.posts_.push_back({{source, rank_, tag}, false, {}, data, next_, &ended_});
       return next_++;
     }
-    void poll(std::vector<int>& ended) override {
+    bool poll(std::vector<int>& ended) override {
       ended.insert(ended.end(), ended_.begin(), ended_.end());
       ended_.clear();
+      return !ended.empty();
     }
 
    private:

@@ -26,9 +26,11 @@ struct Group {
   int ranks;
   std::size_t elements;
   std::uint32_t seed;
+  std::size_t piped_from_bytes = 0;  // as ThreadGroup's
 
   static std::string name(const testing::TestParamInfo<Group>& test) {
-    return "P" + std::to_string(test.param.ranks) + "_n" + std::to_string(test.param.elements);
+    return "P" + std::to_string(test.param.ranks) + "_n" + std::to_string(test.param.elements) +
+           (test.param.piped_from_bytes > 0 ? "_pipes" : "");
   }
 };
 
@@ -38,10 +40,12 @@ struct SessionGroup {
   std::size_t elements;
   std::uint32_t seed;
   bool background;
+  std::size_t piped_from_bytes = 0;  // as ThreadGroup's
 
   static std::string name(const testing::TestParamInfo<SessionGroup>& test) {
     return "P" + std::to_string(test.param.ranks) + "_n" + std::to_string(test.param.elements) +
-           (test.param.background ? "" : "_without_thread");
+           (test.param.background ? "" : "_without_thread") +
+           (test.param.piped_from_bytes > 0 ? "_pipes" : "");
   }
 };
 

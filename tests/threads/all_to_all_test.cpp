@@ -39,13 +39,14 @@ std::size_t offset_of(std::span<const std::size_t> counts, int rank) {
 class AllToAllOnThreads : public testing::TestWithParam<Group> {
  protected:
   void for_all(Operation operation, const std::function<void(Collectives&, std::string_view)>& body) {
-    ThreadGroup(GetParam().ranks, GetParam().seed).run([&](Transport& transport) {
-      Collectives comm(transport, quick());
-      body(comm, "auto");
-      for (const Algorithm* algorithm : algorithms()) {
-        if (algorithm->operation == operation) body(comm, algorithm->name);
-      }
-    });
+    ThreadGroup(GetParam().ranks, GetParam().seed, {}, GetParam().piped_from_bytes)
+        .run([&](Transport& transport) {
+          Collectives comm(transport, quick());
+          body(comm, "auto");
+          for (const Algorithm* algorithm : algorithms()) {
+            if (algorithm->operation == operation) body(comm, algorithm->name);
+          }
+        });
   }
 };
 
@@ -128,35 +129,37 @@ namespace {
 
 TEST_P(AllToAllOnThreads, KeepTheOrderOfANonCommutativeOperation) {
   const std::size_t n = GetParam().elements;
-  ThreadGroup(GetParam().ranks, GetParam().seed).run([&](Transport& transport) {
-    Collectives comm(transport, quick());
-    const int p = comm.size();
-    const auto value = [](int rank, std::size_t i) {
-      return (static_cast<std::size_t>(rank) + i) % 3 == 0 ? 0 : rank + 1;
-    };
-    const auto expected = [&](std::size_t i) {
-      int last = 0;
-      for (int r = 0; r < p; ++r) last = KeepLast{}(last, value(r, i));
-      return last;
-    };
-    std::vector<int> send(n * static_cast<std::size_t>(p));
-    for (std::size_t i = 0; i < send.size(); ++i) send[i] = value(comm.rank(), i);
-    std::vector<int> all(send.size());
-    comm.allreduce<int>(send, all, KeepLast{});
-    std::vector<int> mine(n);
-    comm.reduce_scatter<int>(send, mine, KeepLast{});
-    for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], expected(i));
-    for (std::size_t i = 0; i < n; ++i) {
-      ASSERT_EQ(mine[i], expected(static_cast<std::size_t>(comm.rank()) * n + i));
-    }
-    EXPECT_THROW(comm.allreduce<int>(send, all, KeepLast{}, "circulant"), std::invalid_argument);
-  });
+  ThreadGroup(GetParam().ranks, GetParam().seed, {}, GetParam().piped_from_bytes)
+      .run([&](Transport& transport) {
+        Collectives comm(transport, quick());
+        const int p = comm.size();
+        const auto value = [](int rank, std::size_t i) {
+          return (static_cast<std::size_t>(rank) + i) % 3 == 0 ? 0 : rank + 1;
+        };
+        const auto expected = [&](std::size_t i) {
+          int last = 0;
+          for (int r = 0; r < p; ++r) last = KeepLast{}(last, value(r, i));
+          return last;
+        };
+        std::vector<int> send(n * static_cast<std::size_t>(p));
+        for (std::size_t i = 0; i < send.size(); ++i) send[i] = value(comm.rank(), i);
+        std::vector<int> all(send.size());
+        comm.allreduce<int>(send, all, KeepLast{});
+        std::vector<int> mine(n);
+        comm.reduce_scatter<int>(send, mine, KeepLast{});
+        for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], expected(i));
+        for (std::size_t i = 0; i < n; ++i) {
+          ASSERT_EQ(mine[i], expected(static_cast<std::size_t>(comm.rank()) * n + i));
+        }
+        EXPECT_THROW(comm.allreduce<int>(send, all, KeepLast{}, "circulant"), std::invalid_argument);
+      });
 }
 
 INSTANTIATE_TEST_SUITE_P(Groups, AllToAllOnThreads,
                          testing::Values(Group{1, 5, 0}, Group{2, 0, 0}, Group{2, 1000, 1}, Group{3, 1, 2},
                                          Group{4, 17, 3}, Group{5, 20000, 4}, Group{7, 3, 5},
-                                         Group{8, 9001, 6}, Group{13, 129, 7}),
+                                         Group{8, 9001, 6}, Group{13, 129, 7}, Group{2, 300003, 8, 1},
+                                         Group{5, 1001, 9, 1}),
                          &Group::name);
 
 // Floating-point sums in different orders differ; all ranks must still get the same bits.

@@ -25,15 +25,16 @@ class OnThreads : public testing::TestWithParam<Group> {
  protected:
   /// Every algorithm of an operation and every root.
   void for_all(Operation operation, const std::function<void(Collectives&, int, std::string_view)>& body) {
-    ThreadGroup(GetParam().ranks, GetParam().seed).run([&](Transport& transport) {
-      Collectives comm(transport, quick());
-      for (int root = 0; root < comm.size(); ++root) {
-        body(comm, root, "auto");
-        for (const Algorithm* algorithm : algorithms()) {
-          if (algorithm->operation == operation) body(comm, root, algorithm->name);
-        }
-      }
-    });
+    ThreadGroup(GetParam().ranks, GetParam().seed, {}, GetParam().piped_from_bytes)
+        .run([&](Transport& transport) {
+          Collectives comm(transport, quick());
+          for (int root = 0; root < comm.size(); ++root) {
+            body(comm, root, "auto");
+            for (const Algorithm* algorithm : algorithms()) {
+              if (algorithm->operation == operation) body(comm, root, algorithm->name);
+            }
+          }
+        });
   }
 };
 
@@ -111,27 +112,29 @@ TEST_P(OnThreads, ReduceKeepsTheOrderOfANonCommutativeOperation) {
     return Matrix{{static_cast<std::uint8_t>(rank + 1), static_cast<std::uint8_t>(i), 3,
                    static_cast<std::uint8_t>(2 * rank + 1)}};
   };
-  ThreadGroup(GetParam().ranks, GetParam().seed).run([&](Transport& transport) {
-    Collectives comm(transport, quick());
-    for (int root = 0; root < comm.size(); ++root) {
-      std::vector<Matrix> send(n);
-      for (std::size_t i = 0; i < n; ++i) send[i] = contribution(comm.rank(), i);
-      std::vector<Matrix> recv(comm.rank() == root ? n : 0);
-      comm.reduce<Matrix>(send, recv, Product{}, root);
-      if (comm.rank() != root) continue;
-      for (std::size_t i = 0; i < n; ++i) {
-        Matrix expected = contribution(0, i);
-        for (int r = 1; r < comm.size(); ++r) expected = Product{}(expected, contribution(r, i));
-        ASSERT_EQ(recv[i], expected) << "root " << root;
-      }
-    }
-  });
+  ThreadGroup(GetParam().ranks, GetParam().seed, {}, GetParam().piped_from_bytes)
+      .run([&](Transport& transport) {
+        Collectives comm(transport, quick());
+        for (int root = 0; root < comm.size(); ++root) {
+          std::vector<Matrix> send(n);
+          for (std::size_t i = 0; i < n; ++i) send[i] = contribution(comm.rank(), i);
+          std::vector<Matrix> recv(comm.rank() == root ? n : 0);
+          comm.reduce<Matrix>(send, recv, Product{}, root);
+          if (comm.rank() != root) continue;
+          for (std::size_t i = 0; i < n; ++i) {
+            Matrix expected = contribution(0, i);
+            for (int r = 1; r < comm.size(); ++r) expected = Product{}(expected, contribution(r, i));
+            ASSERT_EQ(recv[i], expected) << "root " << root;
+          }
+        }
+      });
 }
 
 INSTANTIATE_TEST_SUITE_P(Groups, OnThreads,
                          testing::Values(Group{1, 5, 0}, Group{2, 0, 0}, Group{2, 1000, 1}, Group{3, 1, 2},
                                          Group{4, 17, 3}, Group{5, 20000, 4}, Group{7, 3, 5},
-                                         Group{8, 70001, 6}, Group{13, 129, 7}),
+                                         Group{8, 70001, 6}, Group{13, 129, 7}, Group{2, 400003, 8, 1},
+                                         Group{5, 1001, 9, 1}, Group{6, 20000, 0, 1}),
                          &Group::name);
 
 TEST(Collectives, RunInPlace) {

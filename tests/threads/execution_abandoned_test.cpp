@@ -32,11 +32,11 @@ class EndlessChannel final : public Channel {
     receives_.push_back(data);
     return next_++;
   }
-  void poll(std::vector<int>& ended) override {
-    if (deliver_first_ && !receives_.empty()) {
-      deliver_first_ = false;
-      ended.push_back(0);
-    }
+  bool poll(std::vector<int>& ended) override {
+    if (!deliver_first_ || receives_.empty()) return false;
+    deliver_first_ = false;
+    ended.push_back(0);
+    return true;
   }
 
  private:

@@ -39,7 +39,7 @@ class CountingTransport final : public Transport {
       return next_++;
     }
     int irecv(Rank /*source*/, int /*tag*/, std::span<std::byte> /*data*/) override { return next_++; }
-    void poll(std::vector<int>& /*ended*/) override {}
+    bool poll(std::vector<int>& /*ended*/) override { return false; }
 
    private:
     CountingTransport& count_;

@@ -25,17 +25,19 @@ const std::vector<std::vector<int>> kLayouts = {
 void for_all(Operation operation, const std::function<void(Collectives&, std::string_view)>& body) {
   for (const std::vector<int>& hosts : kLayouts) {
     for (const std::uint32_t seed : {0U, 3U}) {
-      ThreadGroup(static_cast<int>(hosts.size()), seed, hosts).run([&](Transport& transport) {
-        Collectives comm(transport, quick());
-        for (const Algorithm* flat : algorithms()) {
-          if (flat->operation != operation) continue;
-          for (const Composition* composition : compositions()) {
-            if (!composition->serves(*flat)) continue;
-            body(comm, std::string(flat->name) + "@" + std::string(composition->name));
-          }
-        }
-        body(comm, "auto");
-      });
+      const std::size_t piped_from_bytes = seed == 0 ? 0 : 1000;
+      ThreadGroup(static_cast<int>(hosts.size()), seed, hosts, piped_from_bytes)
+          .run([&](Transport& transport) {
+            Collectives comm(transport, quick());
+            for (const Algorithm* flat : algorithms()) {
+              if (flat->operation != operation) continue;
+              for (const Composition* composition : compositions()) {
+                if (!composition->serves(*flat)) continue;
+                body(comm, std::string(flat->name) + "@" + std::string(composition->name));
+              }
+            }
+            body(comm, "auto");
+          });
     }
   }
 }

@@ -47,7 +47,7 @@ class SessionOnThreads : public testing::TestWithParam<SessionGroup> {};
 
 TEST_P(SessionOnThreads, ResultsAreThoseOfPlainCollectivesWhateverIsPredicted) {
   const SessionGroup& c = GetParam();
-  ThreadGroup(c.ranks, c.seed).run([&](Transport& transport) {
+  ThreadGroup(c.ranks, c.seed, {}, c.piped_from_bytes).run([&](Transport& transport) {
     Session session(transport, quick(), {.root = 0, .background = c.background});
     const int p = session.size();
     const int me = session.rank();
@@ -105,7 +105,8 @@ TEST_P(SessionOnThreads, ResultsAreThoseOfPlainCollectivesWhateverIsPredicted) {
 INSTANTIATE_TEST_SUITE_P(Groups, SessionOnThreads,
                          testing::Values(SessionGroup{1, 10, 0, true}, SessionGroup{2, 100, 1, true},
                                          SessionGroup{3, 40000, 0, true}, SessionGroup{5, 20000, 3, true},
-                                         SessionGroup{8, 30000, 0, true}, SessionGroup{4, 20000, 5, false}),
+                                         SessionGroup{8, 30000, 0, true}, SessionGroup{4, 20000, 5, false},
+                                         SessionGroup{4, 30001, 6, true, 1}),
                          SessionGroup::name);
 
 TEST(Session, ServesALoopOfDifferentCallsAndRoots) {
@@ -408,7 +409,7 @@ TEST(PersistentCall, GivesTheResultsOfPlainCalls) {
   for (const SessionGroup& c : {SessionGroup{1, 10, 0, true}, SessionGroup{4, 20000, 3, true},
                                 SessionGroup{5, 500, 0, true}, SessionGroup{3, 20000, 1, false}}) {
     SCOPED_TRACE(std::to_string(c.ranks) + " ranks");
-    ThreadGroup(c.ranks, c.seed).run([&](Transport& transport) {
+    ThreadGroup(c.ranks, c.seed, {}, c.piped_from_bytes).run([&](Transport& transport) {
       Session session(transport, quick(), {.root = 0, .background = c.background});
       const int me = session.rank();
       std::vector<int> mine(c.elements);

@@ -5,9 +5,13 @@
 #include <atomic>
 #include <deque>
 #include <exception>
+#include <map>
 #include <mutex>
+#include <new>
 #include <random>
 #include <thread>
+
+#include "comm/transport/memory/memory_channel.hpp"
 
 namespace papfft::comm {
 
@@ -53,15 +57,37 @@ struct Mailbox {
 }  // namespace
 
 struct ThreadGroup::State {
-  State(int size_in, std::uint32_t seed_in, std::vector<int> hosts)
+  State(int size_in, std::uint32_t seed_in, std::vector<int> hosts, std::size_t piped_from_bytes)
       : size(size_in),
         seed(seed_in),
         host_of_rank(hosts.empty() ? std::vector<int>(static_cast<std::size_t>(size_in)) : std::move(hosts)),
-        mailboxes(static_cast<std::size_t>(size_in)) {}
+        mailboxes(static_cast<std::size_t>(size_in)) {
+    if (piped_from_bytes > 0) connect(piped_from_bytes);
+  }
+  void connect(std::size_t piped_from_bytes) {
+    std::map<int, std::vector<Rank>> hosts;
+    for (Rank r = 0; r < size; ++r) hosts[host_of_rank[static_cast<std::size_t>(r)]].push_back(r);
+    pipes.resize(static_cast<std::size_t>(size));
+    for (const auto& [host, ranks] : hosts) {
+      const auto count = static_cast<int>(ranks.size());
+      std::vector<int> place_of_rank(static_cast<std::size_t>(size), -1);
+      for (int i = 0; i < count; ++i)
+        place_of_rank[static_cast<std::size_t>(ranks[static_cast<std::size_t>(i)])] = i;
+      const auto alignment = static_cast<std::align_val_t>(alignof(Pipe));
+      const std::shared_ptr<void> memory(::operator new(HostPipes::bytes_for(count), alignment),
+                                         [=](void* at) { ::operator delete(at, alignment); });
+      HostPipes::prepare(memory.get(), count);
+      for (const Rank r : ranks) {
+        pipes[static_cast<std::size_t>(r)] =
+            std::make_shared<HostPipes>(memory, place_of_rank, r, piped_from_bytes);
+      }
+    }
+  }
   int size;
   std::uint32_t seed;
   std::vector<int> host_of_rank;
   std::vector<Mailbox> mailboxes;
+  std::vector<std::shared_ptr<HostPipes>> pipes = {};  // per rank, if there are any
   std::atomic<bool> failed{false};
 
   /// Both halves of a message have met.
@@ -125,7 +151,7 @@ class ThreadChannel final : public Channel {
     return receive.ticket;
   }
 
-  void poll(std::vector<int>& ended) override {
+  bool poll(std::vector<int>& ended) override {
     if (group_.failed) throw TransportError("rank " + std::to_string(rank_) + ": another rank has failed");
     const std::lock_guard lock(completions_.mutex);
     if (!completions_.error.empty()) {
@@ -138,6 +164,7 @@ class ThreadChannel final : public Channel {
     free_tickets_.insert(free_tickets_.end(), ready.begin(),
                          ready.begin() + static_cast<std::ptrdiff_t>(count));
     ready.erase(ready.begin(), ready.begin() + static_cast<std::ptrdiff_t>(count));
+    return count > 0;
   }
 
  private:
@@ -173,7 +200,10 @@ class ThreadTransport final : public Transport {
     const std::uint32_t count = ++opened_;
     const std::uint32_t seed =
         group_.seed == 0 ? 0 : group_.seed * 7919U + count * 104729U + static_cast<std::uint32_t>(rank_) + 1U;
-    return std::make_unique<ThreadChannel>(group_, rank_, seed);
+    auto channel = std::make_unique<ThreadChannel>(group_, rank_, seed);
+    if (group_.pipes.empty()) return channel;
+    return std::make_unique<MemoryChannel>(std::move(channel), group_.pipes[static_cast<std::size_t>(rank_)],
+                                           max_tag());
   }
 
  private:
@@ -184,8 +214,9 @@ class ThreadTransport final : public Transport {
 
 }  // namespace
 
-ThreadGroup::ThreadGroup(int size, std::uint32_t seed, std::vector<int> host_of_rank)
-    : state_(std::make_unique<State>(size, seed, std::move(host_of_rank))) {}
+ThreadGroup::ThreadGroup(int size, std::uint32_t seed, std::vector<int> host_of_rank,
+                         std::size_t piped_from_bytes)
+    : state_(std::make_unique<State>(size, seed, std::move(host_of_rank), piped_from_bytes)) {}
 ThreadGroup::~ThreadGroup() = default;
 
 void ThreadGroup::run(const std::function<void(Transport&)>& body) {

@@ -18,7 +18,9 @@ class ThreadGroup {
  public:
   /// @param seed  not 0: ended messages are reported late and out of order, by pseudo-random choice.
   /// @param host_of_rank  as Transport's; empty: all on one host
-  explicit ThreadGroup(int size, std::uint32_t seed = 0, std::vector<int> host_of_rank = {});
+  /// @param piped_from_bytes  messages of so many bytes between ranks of a host go through pipes; 0: none does
+  explicit ThreadGroup(int size, std::uint32_t seed = 0, std::vector<int> host_of_rank = {},
+                       std::size_t piped_from_bytes = 0);
   ~ThreadGroup();
   ThreadGroup(const ThreadGroup&) = delete;
   ThreadGroup& operator=(const ThreadGroup&) = delete;

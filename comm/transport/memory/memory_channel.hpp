@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "comm/transport/memory/host_pipes.hpp"
+#include "comm/transport/transport.hpp"
+
+namespace papfft::comm {
+
+/// Long messages between ranks of a host through pipes in their shared memory, all others over the channel below.
+///
+/// In place of a long message a header goes over the channel below, which so does all matching. It says which of the sender's pipes
+/// has the bytes. If none was free, the message follows over the channel below, with a tag of its own: other messages with the tag of
+/// the header may be under way. So does what is missing when a sender abandons a message half-way.
+class MemoryChannel final : public Channel {
+ public:
+  /// @param max_tag  of the channel below
+  MemoryChannel(std::unique_ptr<Channel> below, std::shared_ptr<HostPipes> pipes, int max_tag);
+  ~MemoryChannel() override;
+
+  int isend(Rank target, int tag, std::span<const std::byte> data) override;
+  int issend(Rank target, int tag, std::span<const std::byte> data) override;
+  int irecv(Rank source, int tag, std::span<std::byte> data) override;
+  int irecv_pieces(Rank source, int tag, std::size_t bytes, Pieces& pieces, int key) override;
+  bool poll(std::vector<int>& ended) override;
+
+ private:
+  struct Header {
+    std::uint64_t bytes = 0;
+    std::int32_t pipe = -1;           // -1: the message follows
+    std::int32_t tag = Pipe::kWhole;  // with this tag
+  };
+  /// A message under way.
+  struct Message {
+    int ticket = 0;
+    Rank peer = 0;
+    int tag = 0;
+    bool is_receive = false;
+    std::span<const std::byte> from = {};  // of a send: what has not been written into the pipe
+    std::span<std::byte> to = {};          // of a receive: the place of the whole message, if not by pieces
+    std::size_t bytes = 0;
+    std::size_t done = 0;  // bytes written or read
+    std::chrono::steady_clock::duration writing = {};
+    Pieces* pieces = nullptr;
+    int key = 0;
+    Pipe* pipe = nullptr;  // while bytes go through it
+    int below = 0;         // messages of the channel below that have not ended
+    bool awaits_header = false;
+    Header header = {};
+    std::vector<std::byte> rest = {};  // of a receive by pieces whose sender abandoned the pipe
+  };
+  using Messages = std::deque<Message>;  // a header stays in place while it is under way
+
+  [[nodiscard]] Message& message(int ticket) { return (*messages_)[static_cast<std::size_t>(ticket)]; }
+  int add(const Message& message);
+  void track(Message& message, int ticket_below);
+  int receive(const Message& message);
+  void read_header(Message& message);
+  [[nodiscard]] int follow(Message& message);
+  void receive_rest(Message& message, int tag);
+  void end_if_done(Message& message, std::vector<int>& ended);
+  /// Move what can be moved of a message with a pipe. @return whether anything was
+  bool write(Message& message);
+  bool read(Message& message);
+
+  std::shared_ptr<HostPipes> pipes_;
+  int max_tag_;
+  std::shared_ptr<Messages> messages_ = std::make_shared<Messages>();
+  std::vector<int> free_;       // tickets
+  std::vector<int> ticket_of_;  // ticket of the channel below -> ticket
+  std::vector<int> moving_;     // tickets of messages with a pipe
+  std::vector<int> ended_below_;
+  std::vector<std::byte> torn_;  // an element across the end of a ring
+  std::unique_ptr<Channel> below_;
+};
+
+}  // namespace papfft::comm

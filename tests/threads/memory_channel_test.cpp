@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+// Messages through pipes in shared memory, among ranks as threads.
+#include "comm/transport/memory/memory_channel.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <new>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "comm/transport/threads/thread_group.hpp"
+#include "papfft/errors.hpp"
+
+namespace papfft::comm {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+Bytes ramp(std::size_t bytes, unsigned first) {
+  Bytes data(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<std::byte>(first + i * 7 + i / 251);
+  return data;
+}
+
+void wait_for_all(Channel& channel, std::size_t messages) {
+  std::vector<int> ended;
+  while (ended.size() < messages) channel.poll(ended);
+  std::ranges::sort(ended);
+  EXPECT_EQ(std::ranges::adjacent_find(ended), ended.end()) << "a ticket was returned twice";
+}
+
+TEST(Pipe, KeepsTheBytesAcrossTheEndOfItsRing) {
+  const auto pipe = std::make_unique<Pipe>();
+  const Bytes data = ramp(3 * Pipe::kBytes + 12345, 1);
+  Bytes got;
+  std::size_t written = 0;
+  while (got.size() < data.size()) {
+    written += pipe->write(std::span(data).subspan(written));
+    EXPECT_LE(written - got.size(), Pipe::kBytes);
+    const std::span<const std::byte> piece = pipe->readable();
+    const std::size_t some = std::min<std::size_t>(piece.size(), 100003);
+    got.insert(got.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(some));
+    pipe->release(some);
+  }
+  EXPECT_EQ(got, data);
+  EXPECT_TRUE(pipe->is_free(data.size()));
+  EXPECT_TRUE(pipe->readable().empty());
+}
+
+TEST(Pipe, CopiesAcrossTheEndOfItsRing) {
+  const auto pipe = std::make_unique<Pipe>();
+  const Bytes data = ramp(Pipe::kBytes + 8, 1);
+  EXPECT_EQ(pipe->write(data), Pipe::kBytes);
+  pipe->release(Pipe::kBytes - 5);
+  EXPECT_EQ(pipe->write(std::span(data).last(8)), 8U);
+  Bytes got(14);
+  EXPECT_FALSE(pipe->copy(got)) << "there are but 13";
+  got.resize(13);
+  EXPECT_TRUE(pipe->copy(got));
+  EXPECT_TRUE(std::ranges::equal(got, std::span(data).last(13)));
+}
+
+/// Sizes about the limits of a pipe, in both directions at once, received in another order than sent.
+TEST(MemoryChannel, DeliversMessagesOfEverySizeInAnyOrder) {
+  const std::vector<std::size_t> sizes = {
+      0, 1, 1023, 1024, 16384, Pipe::kBytes - 1, Pipe::kBytes, Pipe::kBytes + 1, 3 * Pipe::kBytes + 7, 5};
+  for (const std::uint32_t seed : {0U, 5U}) {
+    ThreadGroup(3, seed, {0, 0, 1}, 1024).run([&](Transport& transport) {
+      const std::unique_ptr<Channel> channel = transport.open();
+      std::vector<Bytes> out;
+      std::vector<Bytes> in;
+      std::vector<Rank> from;
+      const int me = transport.rank();
+      for (Rank peer = 0; peer < 3; ++peer) {
+        for (std::size_t i = 0; peer != me && i < sizes.size(); ++i) {
+          out.push_back(ramp(sizes[i], static_cast<unsigned>(10 * me + peer)));
+          in.emplace_back(sizes[i]);
+          from.push_back(peer);
+        }
+      }
+      for (std::size_t k = 0; k < out.size(); ++k) {
+        const auto tag = static_cast<int>(k % sizes.size());
+        (void)(k % 2 == 0 ? channel->isend(from[k], tag, out[k]) : channel->issend(from[k], tag, out[k]));
+      }
+      for (std::size_t k = in.size(); k-- > 0;) {
+        (void)channel->irecv(from[k], static_cast<int>(k % sizes.size()), in[k]);
+      }
+      wait_for_all(*channel, 2 * in.size());
+      for (std::size_t k = 0; k < in.size(); ++k) {
+        EXPECT_EQ(in[k], ramp(in[k].size(), static_cast<unsigned>(10 * from[k] + me))) << in[k].size();
+      }
+    });
+  }
+}
+
+TEST(PipeSpeed, RestsWhileWritingIsDear) {
+  const auto copy_ns = static_cast<std::int64_t>(copy_ns_per_byte() * 1e6);
+  ASSERT_GT(copy_ns, 0);
+  PipeSpeed speed;
+  const auto trials_of = [&](int messages, std::int64_t ns) {
+    int trials = 0;
+    for (int i = 0; i < messages; ++i) {
+      if (!speed.pays()) continue;
+      ++trials;
+      speed.wrote(1000000, ns);
+    }
+    return trials;
+  };
+  EXPECT_EQ(trials_of(100, 4 * copy_ns), 100);
+  speed.wrote(1000000, 50 * copy_ns);
+  EXPECT_TRUE(speed.pays()) << "it was interrupted once";
+  EXPECT_EQ(trials_of(100, 4 * copy_ns), 100);
+  EXPECT_EQ(trials_of(2 + 16 + 1 + 32 + 1 + 64, 50 * copy_ns), 4) << "after 16, 32 and 64 others";
+  EXPECT_EQ(trials_of(100, 4 * copy_ns), 100) << "it pays again";
+}
+
+/// Collects pieces, and knows which messages came at once.
+class Collector final : public Pieces {
+ public:
+  explicit Collector(std::size_t unit) : unit_(unit) {}
+  [[nodiscard]] std::size_t unit_bytes() const override { return unit_; }
+  void take(int key, std::size_t offset, std::span<const std::byte> piece) override {
+    Bytes& data = by_pieces[key];
+    EXPECT_EQ(offset, data.size());
+    EXPECT_EQ(piece.size() % unit_, 0U);
+    EXPECT_FALSE(piece.empty());
+    data.insert(data.end(), piece.begin(), piece.end());
+  }
+  [[nodiscard]] std::span<std::byte> place(int key) override { return at_once[key]; }
+
+  std::map<int, Bytes> by_pieces;
+  std::map<int, Bytes> at_once;
+
+ private:
+  std::size_t unit_;
+};
+
+TEST(MemoryChannel, GivesPiecesOfWholeElements) {
+  for (const std::size_t unit : {std::size_t{1}, std::size_t{8}, std::size_t{24}, std::size_t{50001}}) {
+    const Bytes data = ramp(unit * (2 * Pipe::kBytes / unit + 3), 9);
+    ThreadGroup(2, 0, {}, 1024).run([&](Transport& transport) {
+      const std::unique_ptr<Channel> channel = transport.open();
+      if (transport.rank() == 0) {
+        (void)channel->isend(1, 4, data);
+        wait_for_all(*channel, 1);
+      } else {
+        Collector collector(unit);
+        (void)channel->irecv_pieces(0, 4, data.size(), collector, 17);
+        wait_for_all(*channel, 1);
+        EXPECT_EQ(collector.by_pieces.at(17), data) << unit;
+        EXPECT_TRUE(collector.at_once.empty());
+      }
+    });
+  }
+}
+
+TEST(MemoryChannel, ASenderWithoutAFreePipeSendsAtOnce) {
+  constexpr int kMessages = 2 * HostPipes::kPerRank;
+  const Bytes data = ramp(4096, 2);
+  ThreadGroup(2, 0, {}, 1024).run([&](Transport& transport) {
+    const std::unique_ptr<Channel> channel = transport.open();
+    if (transport.rank() == 0) {
+      for (int k = 0; k < kMessages; ++k) (void)channel->isend(1, k, data);
+      Bytes go(1);
+      (void)channel->isend(1, 100, go);
+      wait_for_all(*channel, kMessages + 1);
+    } else {
+      Bytes go(1);
+      (void)channel->irecv(0, 100, go);  // all are under way
+      wait_for_all(*channel, 1);
+      Collector collector(4);
+      for (int k = 0; k < kMessages; ++k) {
+        collector.at_once[k].resize(data.size());
+        (void)channel->irecv_pieces(0, k, data.size(), collector, k);
+      }
+      wait_for_all(*channel, kMessages);
+      EXPECT_EQ(collector.by_pieces.size(), static_cast<std::size_t>(HostPipes::kPerRank));
+      for (int k = 0; k < kMessages; ++k) {
+        EXPECT_EQ(collector.by_pieces.contains(k) ? collector.by_pieces[k] : collector.at_once[k], data) << k;
+      }
+    }
+  });
+}
+
+/// As when many tasks go to one rank.
+TEST(MemoryChannel, ManyMessagesOfOneTagComeInOrder) {
+  constexpr int kMessages = 3 * HostPipes::kPerRank;
+  for (const std::uint32_t seed : {0U, 4U}) {
+    ThreadGroup(2, seed, {}, 1024).run([&](Transport& transport) {
+      const std::unique_ptr<Channel> channel = transport.open();
+      std::vector<Bytes> data;
+      for (int k = 0; k < kMessages; ++k) {
+        data.push_back(transport.rank() == 0 ? ramp(200000, static_cast<unsigned>(k)) : Bytes(200000));
+      }
+      for (Bytes& one : data) {
+        (void)(transport.rank() == 0 ? channel->isend(1, 7, one) : channel->irecv(0, 7, one));
+      }
+      wait_for_all(*channel, kMessages);
+      for (int k = 0; k < kMessages; ++k) {
+        EXPECT_EQ(data[static_cast<std::size_t>(k)], ramp(200000, static_cast<unsigned>(k))) << k;
+      }
+    });
+  }
+}
+
+/// A channel that outlives the one above it, as MPI's messages do.
+class Shared final : public Channel {
+ public:
+  explicit Shared(Channel& channel) : channel_(channel) {}
+  int isend(Rank target, int tag, std::span<const std::byte> data) override {
+    return channel_.isend(target, tag, data);
+  }
+  int issend(Rank target, int tag, std::span<const std::byte> data) override {
+    return channel_.issend(target, tag, data);
+  }
+  int irecv(Rank source, int tag, std::span<std::byte> data) override {
+    return channel_.irecv(source, tag, data);
+  }
+  bool poll(std::vector<int>& ended) override { return channel_.poll(ended); }
+
+ private:
+  Channel& channel_;
+};
+
+TEST(MemoryChannel, AnAbandonedSendMayBeTakenLater) {
+  for (const std::size_t unit : {std::size_t{1}, std::size_t{12289}}) {
+    const Bytes data = ramp(3 * Pipe::kBytes / unit * unit, 3);
+    std::atomic<bool> is_abandoned{false};
+    std::atomic<bool> is_taken{false};
+    const auto alignment = static_cast<std::align_val_t>(alignof(Pipe));
+    const std::shared_ptr<void> memory(::operator new(HostPipes::bytes_for(2), alignment),
+                                       [=](void* at) { ::operator delete(at, alignment); });
+    HostPipes::prepare(memory.get(), 2);
+    ThreadGroup(2).run([&](Transport& transport) {
+      const auto pipes = std::make_shared<HostPipes>(memory, std::vector<int>{0, 1}, transport.rank(), 1024);
+      const std::unique_ptr<Channel> below = transport.open();
+      std::optional<MemoryChannel> channel(std::in_place, std::make_unique<Shared>(*below), pipes,
+                                           transport.max_tag());
+      if (transport.rank() == 0) {
+        (void)channel->isend(1, 7, data);
+        channel->keep(std::make_shared<int>());
+        channel.reset();  // part of the message is in the pipe
+        is_abandoned = true;
+        while (!is_taken) std::this_thread::yield();
+        return;
+      }
+      while (!is_abandoned) std::this_thread::yield();
+      Bytes got(data.size());
+      Collector collector(unit);
+      (void)(unit == 1 ? channel->irecv(0, 7, got) : channel->irecv_pieces(0, 7, data.size(), collector, 1));
+      wait_for_all(*channel, 1);
+      EXPECT_EQ(unit == 1 ? got : collector.by_pieces.at(1), data);
+      is_taken = true;
+    });
+  }
+}
+
+TEST(MemoryChannel, AnAbandonedReceiveFreesThePipe) {
+  const Bytes data = ramp(2 * Pipe::kBytes, 3);
+  ThreadGroup(2, 0, {}, 1024).run([&](Transport& transport) {
+    for (int k = 0; k < 2 * HostPipes::kPerRank; ++k) {
+      const std::unique_ptr<Channel> channel = transport.open();
+      if (transport.rank() == 0) {
+        (void)channel->isend(1, k, data);
+        wait_for_all(*channel, 1);
+        continue;
+      }
+      Collector collector(1);
+      (void)channel->irecv_pieces(0, k, data.size(), collector, 0);
+      std::vector<int> ended;
+      while (collector.by_pieces.empty() && ended.empty()) channel->poll(ended);
+    }
+  });
+}
+
+TEST(MemoryChannel, AnElementLongerThanAPipeComesAtOnce) {
+  const Bytes data = ramp(2 * (Pipe::kBytes + 1), 3);
+  ThreadGroup(2, 0, {}, 1024).run([&](Transport& transport) {
+    const std::unique_ptr<Channel> channel = transport.open();
+    Collector collector(Pipe::kBytes + 1);
+    collector.at_once[0].resize(data.size());
+    (void)(transport.rank() == 0 ? channel->isend(1, 4, data)
+                                 : channel->irecv_pieces(0, 4, data.size(), collector, 0));
+    wait_for_all(*channel, 1);
+    if (transport.rank() == 1) {
+      EXPECT_EQ(collector.at_once[0], data);
+    }
+  });
+}
+
+TEST(MemoryChannel, SaysWhenTheSizesDiffer) {
+  const auto run = [] {
+    ThreadGroup(2, 0, {}, 1024).run([](Transport& transport) {
+      const std::unique_ptr<Channel> channel = transport.open();
+      Bytes data(transport.rank() == 0 ? 5000 : 6000);
+      (void)(transport.rank() == 0 ? channel->isend(1, 4, data) : channel->irecv(0, 4, data));
+      wait_for_all(*channel, 1);
+      if (transport.rank() == 0) wait_for_all(*channel, 1);  // until the other fails
+    });
+  };
+  try {
+    run();
+    ADD_FAILURE() << "nothing thrown";
+  } catch (const TransportError& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr("receiving 6000 bytes from rank 0: got 5000"));
+  }
+}
+
+}  // namespace
+}  // namespace papfft::comm
