@@ -135,10 +135,10 @@ constexpr auto kRules = [] {
   of(Operation::gather) = {kLinkLimits.eager_bytes + 1, choose_gather};
   of(Operation::bcast) = {kOwnBcastBytes, choose_bcast, kLevelsVectorBytes, "circulant@hosts"};
   of(Operation::reduce) = {kOwnReduceBytes, choose_reduce, kLevelsVectorBytes, "chain@hosts"};
-  of(Operation::allgather) = {kOwnBlockBytes, choose_allgather, kOwnBlockBytes / 2, "ring@hosts"};
-  of(Operation::allgatherv) = {kOwnBlockBytes, choose_allgatherv, kOwnBlockBytes / 2, "ring@hosts"};
-  of(Operation::allreduce) = {kOwnAllreduceBytes, choose_allreduce, 4 * kOwnAllreduceBytes, "ring@hosts"};
-  of(Operation::reduce_scatter) = {kOwnBlockBytes, choose_reduce_scatter, kOwnBlockBytes / 2, "ring@byhost"};
+  of(Operation::allgather) = {kOwnBlockBytes, choose_allgather, kOwnBlockBytes / 4, "ring@hosts"};
+  of(Operation::allgatherv) = {kOwnBlockBytes, choose_allgatherv, kOwnBlockBytes / 4, "ring@hosts"};
+  of(Operation::allreduce) = {kOwnAllreduceBytes, choose_allreduce, 2 * kOwnAllreduceBytes, "ring@hosts"};
+  of(Operation::reduce_scatter) = {kOwnBlockBytes, choose_reduce_scatter, kOwnBlockBytes, "ring@byhost"};
   return rules;
 }();
 
