@@ -4,6 +4,8 @@ find_package(GTest REQUIRED)
 include(GoogleTest)
 
 set(PAPFFT_MPI_TEST_ENVIRONMENT
+  PAPFFT_DECISIONS=off
+  OMPI_MCA_coll_tuned_use_dynamic_rules=1
   OMP_NUM_THREADS=1
   OMPI_ALLOW_RUN_AS_ROOT=1
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

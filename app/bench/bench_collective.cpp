@@ -10,6 +10,7 @@
 #include "app/bench/bench.hpp"
 #include "app/bench/bench_common.hpp"
 #include "app/bench/bench_links.hpp"
+#include "app/bench/call_timer.hpp"
 #include "app/bench/collective_data.hpp"
 #include "app/bench/collective_rows.hpp"
 #include "app/bench/stock_peer.hpp"
@@ -92,7 +93,7 @@ class CollectiveBench {
     }
     if (contender.kind != Contender::Kind::stock_best) return std::nullopt;
     StockAlgorithms::Best best = stock_->find_best(
-        MPI_COMM_WORLD, options, [&](comm::Communicator& comm) { return time_alone(comm, data); });
+        MPI_COMM_WORLD, options, [&](comm::Communicator& comm) { return timer_.time_of(comm, data, "mpi"); });
     chosen_[index] = std::move(best.communicator);
     return best.algorithm;
   }
@@ -103,25 +104,6 @@ class CollectiveBench {
     if (contender.kind == Contender::Kind::stock_lanes)
       return make_lanes(MPI_COMM_WORLD, result_.layout.hosts());
     return nullptr;
-  }
-
-  /// Of one call without delays, in s: that of the slowest rank.
-  std::optional<double> time_alone(comm::Communicator& comm, CollectiveData& data) {
-    data.fill(++calls_);
-    comm_.double_barrier();
-    const double begin_s = MPI_Wtime();
-    double time_s = 0;
-    try {
-      data.call(comm, "mpi");
-      time_s = MPI_Wtime() - begin_s;
-    } catch (const comm::TransportError&) {  // the algorithm refuses this number of ranks
-      time_s = -1;
-    }
-    comm_.quiet_barrier();
-    double least_s = data.is_correct() ? time_s : -1;
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &least_s, 1, MPI_DOUBLE, MPI_MIN, comm_.get()), "MPI_Allreduce");
-    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &time_s, 1, MPI_DOUBLE, MPI_MAX, comm_.get()), "MPI_Allreduce");
-    return least_s < 0 ? std::nullopt : std::optional(time_s);
   }
 
   /// New data, barriers, the compute phase with its delay and edge, the operation, the check.
@@ -237,6 +219,7 @@ class CollectiveBench {
   const CollectiveOptions& options_;
   const CollectiveSettings& settings_;
   OwnComm comm_{job_.comm().options().stuck_after};
+  CallTimer timer_{comm_};
   CallWatch call_watch_{job_.comm().options().stuck_after, job_.rank()};
   comm::MpiSession session_;
   BenchLinks links_;
@@ -272,7 +255,6 @@ int run_collective(const CollectiveOptions& options) {
   require_launcher("bench collective");
   const CollectiveSettings settings(options);
   (void)ToldCable::from_environment();
-  if (settings.chooses_stock()) StockAlgorithms::enable();
   return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
     job.at_root([&] { check(job, options, settings); });
     CollectiveBench(job, options, settings).run();

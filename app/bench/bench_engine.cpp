@@ -213,7 +213,6 @@ class EngineBench {
 
 int run_engine(const EngineOptions& options) {
   require_launcher("bench engine");
-  StockAlgorithms::enable();
   return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
     job.at_root([&] {
       check_outputs({options.job.json, options.csv});

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// papfft tune: finds the fastest kernel for local transforms and remembers it for this user.
+// papfft tune: finds the fastest kernel for local transforms, or the fastest ways of collectives, and remembers them for this user.
 #include <fmt/format.h>
 #include <omp.h>
 
 #include <filesystem>
 
 #include "app/bench/bench_common.hpp"
+#include "app/bench/tune_collectives.hpp"
 #include "app/cli/command.hpp"
 #include "app/cli/exit_code.hpp"
 #include "app/io/errors.hpp"
@@ -24,6 +25,8 @@ struct TuneOptions {
   double effort_s = 0.1;
   std::string file;
   bool quiet = false;
+  bool collectives = false;
+  CollectiveTuning tuning;
 };
 
 template <typename T>
@@ -48,6 +51,12 @@ void tune_length(const TuneOptions& options, std::size_t length, const std::stri
 }
 
 int run_tune(const TuneOptions& options) {
+  if (options.collectives) {
+    CollectiveTuning tuning = options.tuning;
+    tuning.file = options.file;
+    tuning.quiet = options.quiet;
+    return tune_collectives(tuning);
+  }
   refuse_launcher("tune");
   const auto lengths = options.sizes.lengths();
   const std::filesystem::path path =
@@ -90,8 +99,7 @@ int run_tune(const TuneOptions& options) {
 
 void add_tune(cli::Command& app) {
   const auto options = std::make_shared<TuneOptions>();
-  cli::Command* command =
-      app.add_subcommand("tune", "find the fastest kernel for local transforms and remember it");
+  cli::Command* command = app.add_subcommand("tune", "find what is fastest on this machine, and remember it");
   options->sizes.declare(*command);
   command->add_option("--threads", options->threads, "OpenMP threads to measure with")
       ->in_range(1, 4096)
@@ -99,11 +107,30 @@ void add_tune(cli::Command& app) {
   command->add_option("--effort", options->effort_s, "seconds to measure each kernel for, planning aside")
       ->in_range(1e-6, 1e4)
       ->capture_default_str();
-  command->add_option("--file", options->file, "remember it here (use it with PAPFFT_TUNING=FILE)");
+  command->add_option("--file", options->file,
+                      "remember it here (use it with PAPFFT_TUNING=FILE or PAPFFT_DECISIONS=FILE)");
+  command->add_flag("--collectives", options->collectives,
+                    "measure collectives on the ranks of this job instead, for 'auto'");
+  command
+      ->add_option("--op", options->tuning.operations,
+                   "with --collectives: operations; all, if none is named")
+      ->delimiter(',');
+  command
+      ->add_option("--bytes", options->tuning.bytes,
+                   "with --collectives: sizes of the whole vector; K, M and G are powers of two")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      ->add_option("--budget", options->tuning.budget_s,
+                   "with --collectives: seconds of calls, shared by all cells")
+      ->in_range(0.01, 1e5)
+      ->capture_default_str();
   command->add_flag("-q,--quiet", options->quiet, "no table");
   command->footer(
       "Examples:\n"
       "  papfft tune\n"
+      "  mpirun -n 8 papfft tune --collectives\n"
+      "  mpirun -n 8 papfft tune --collectives --op bcast,allreduce --bytes 256K,1M --file site.txt\n"
       "  papfft tune --sizes 2^10..2^22 --precision double --domain complex --threads 2\n"
       "Engines: our own kernels, FFTW (planned by FFTW_MEASURE, which takes seconds for long vectors), and "
       "FFTW on pieces\n"

@@ -9,11 +9,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
 
 #include "app/cli/command.hpp"
 #include "app/cli/exit_code.hpp"
 #include "app/cli/version.hpp"
 #include "app/run/job_options.hpp"
+#include "comm/mpi/decisions_file.hpp"
 #include "comm/schedule/core/registry.hpp"
 #include "comm/transport/cores.hpp"
 #include "fft/kernel/instruction_set.hpp"
@@ -50,6 +53,20 @@ void print_layer_settings() {
   line("latency, ns", fmt::format("{}", o.link.latency_ns), from("PAPFFT_LATENCY_NS"));
 }
 
+/// What "auto" knows of collectives on this machine.
+void print_decisions() {
+  const auto known = comm::known_decisions();
+  if (known.empty()) fmt::print("  no collectives measured ('papfft tune --collectives')\n");
+  for (const std::filesystem::path& path : known) {
+    try {
+      fmt::print("  collectives measured by {}, kept in {}\n", comm::read_decisions(path).group().text(),
+                 path.string());
+    } catch (const std::invalid_argument& e) {
+      fmt::print("  {}\n", e.what());
+    }
+  }
+}
+
 int run_info(const cli::Command& command, const JobOptions& options) {
   (void)options.to_comm_options();  // complains about settings that make no sense
   char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -66,6 +83,7 @@ int run_info(const cli::Command& command, const JobOptions& options) {
   const auto tuning_file = fft::Tuning::default_path();
   fmt::print("  {} transforms tuned ('papfft tune'{})\n", fft::Tuning::of_user().size(),
              tuning_file.empty() ? std::string() : ", kept in " + tuning_file.string());
+  print_decisions();
   fmt::print("\nsettings\n");
   for (const cli::Option* option : command.options()) {
     const std::string variable = option->variable();

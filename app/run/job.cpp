@@ -24,6 +24,7 @@
 #include "app/io/errors.hpp"
 #include "app/run/stop_request.hpp"
 #include "app/run/stuck_ranks.hpp"
+#include "comm/mpi/stock_variables.hpp"
 #include "comm/record/arrival_trace.hpp"
 #include "comm/transport/self_transport.hpp"
 #include "comm/transport/transport.hpp"
@@ -84,6 +85,7 @@ bool job_has_started() {
 
 struct Job::Mpi {
   Mpi() {
+    comm::StockVariables::enable();  // a table of decisions may name algorithms of the MPI library's
     int provided = MPI_THREAD_SINGLE;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
   }

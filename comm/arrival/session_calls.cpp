@@ -194,7 +194,9 @@ SessionCalls::Begun SessionCalls::take_begun(const PlannedCall& plan, const Call
 void SessionCalls::execute(const PlannedCall& plan, const CallArguments& arguments,
                            std::vector<std::int64_t> arrival_ns, Begun& begun, CallerTimes& times) {
   if (plan.is_stock()) {
-    stock_(arguments);
+    CallArguments stock = arguments;
+    stock.algorithm = plan.signature.algorithm.data();
+    stock_(stock);
     engine_.note_call(plan);
     return;
   }

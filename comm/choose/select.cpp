@@ -26,6 +26,7 @@ constexpr std::size_t kOwnBlockBytes = 131072;
 constexpr std::size_t kOwnAllreduceBytes = 1048576;
 // and from here on the one that keeps to one neighbour each way than the one with fewer rounds.
 constexpr std::size_t kRingBytesPerRank = 65536;
+constexpr std::size_t kOwnPipedBytes = 65536;
 constexpr std::size_t kLevelsVectorBytes = 262144;
 // Where leaders pass segments on and ranks share cores, a message costs more than a network's model says.
 constexpr std::size_t kLevelsSegmentBytes = 262144;
@@ -54,13 +55,6 @@ int least(int most, Cost cost) {
     }
   }
   return low;
-}
-
-/// Every message that a rank sends in an allreduce or reduce-scatter contains its own contribution. Little more than the
-/// first receives could go ahead of the caller, and what they bring would be staged and combined in a step of its own. Nor is there
-/// anything to gain in one host's memory: a copy is made by whoever receives, and the background thread would take its core.
-bool gains_early(Operation operation, const GroupSize& group) {
-  return !group.is_one_host() && (!is_reduction(operation) || is_rooted(operation));
 }
 
 /// What "auto" may know about a call.
@@ -196,8 +190,17 @@ int parse_segments(std::string_view name, std::size_t from, const Algorithm* alg
 }
 }  // namespace
 
+/// Every message that a rank sends in an allreduce or reduce-scatter contains its own contribution. Little more than the
+/// first receives could go ahead of the caller, and what they bring would be staged and combined in a step of its own. Nor is there
+/// anything to gain in one host's memory: a copy is made by whoever receives, and the background thread would take its core.
+bool gains_early(Operation operation, const GroupSize& group) {
+  return !group.is_one_host() && (!is_reduction(operation) || is_rooted(operation));
+}
+
 Choice choose(Operation operation, std::string_view name, const GroupSize& group, std::size_t bytes,
               bool ordered) {
+  if (name.starts_with(kStockPrefix))
+    return {.stock = StockAlgorithm::parse(name.substr(kStockPrefix.size()))};
   if (const std::size_t slash = name.find('/'); slash != std::string_view::npos) {
     Choice choice = choose(operation, name.substr(0, slash), group, bytes, ordered);
     choice.segments = parse_segments(name, slash + 1, choice.algorithm);
@@ -216,6 +219,11 @@ Choice choose(Operation operation, std::string_view name, const GroupSize& group
     return {&find_algorithm(operation, name.substr(1)), true};
   }
   return {&find_algorithm(operation, name), false};  // throws, naming what is known
+}
+
+std::string Choice::name() const {
+  if (algorithm != nullptr) return std::string(algorithm->name);
+  return stock.number == 0 ? "mpi" : std::string(kStockPrefix) + stock.text();
 }
 
 const Algorithm& select_algorithm(Operation operation, const GroupSize& group, std::size_t bytes,
@@ -239,6 +247,8 @@ std::size_t as_on_usual_link(std::size_t bytes, const GroupSize& group, const Li
 
 bool prefers_stock(Operation operation, const GroupSize& group, std::size_t bytes) {
   const Rule& known = rule(operation);
+  // Two copies at once beat the kernel's one as soon as there is a pipe to use.
+  if (group.has_pipes && group.is_one_host()) return bytes < kOwnPipedBytes;
   const bool composed = group.has_levels() && !known.among_hosts.empty();
   return bytes < (composed ? known.levels_from_bytes : known.own_from_bytes);
 }

@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <string_view>
 
+#include "comm/choose/stock_algorithm.hpp"
 #include "comm/progress/progress.hpp"
 #include "comm/schedule/core/registry.hpp"
 #include "papfft/options.hpp"
@@ -17,6 +19,8 @@ struct GroupSize {
   int hosts;
   /// On some host more ranks than cores, so that what a message costs a rank counts beside what it costs the network.
   bool is_crowded;
+  /// Messages inside a host go through our own memory (Transport::has_pipes). Of groups on one host only, as all ranks must know it.
+  bool has_pipes = false;
 
   GroupSize(int ranks_in = 1)
       : GroupSize(ranks_in, ranks_in) {}  // NOLINT(google-explicit-constructor): one rank per host
@@ -33,11 +37,14 @@ struct Choice {
   const Algorithm* algorithm = nullptr;  ///< nullptr: the MPI library's own collective
   bool background = false;               ///< run before the caller arrives what does not need it
   int segments = 0;                      ///< as the user asked; 0: as select_segments says
+  StockAlgorithm stock = {};             ///< of the MPI library, without an algorithm of ours
+  /// The algorithm's, without what the other members say.
+  [[nodiscard]] std::string name() const;
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 
 /// What a user's word for an algorithm means: a name of the registry, such a name with `b` before it (in the
-/// background) or with a number of segments behind it ("circulant/64"), "auto", or "mpi". Arguments as select_algorithm.
+/// background) or with a number of segments behind it ("circulant/64"), "auto", "mpi", or one of the MPI library's algorithms ("mpi:3/64K"). Arguments as select_algorithm.
 /// @throws std::invalid_argument  naming those known, if it is none of these
 [[nodiscard]] Choice choose(Operation operation, std::string_view name, const GroupSize& group,
                             std::size_t bytes, bool ordered);
@@ -56,6 +63,9 @@ struct Choice {
 /// @param error_ns  how far off the predictions were of late, on average over the ranks
 /// @param round_ns  how long a segment takes to be sent and combined
 [[nodiscard]] bool is_worth_planning(std::int64_t error_ns, std::int64_t round_ns);
+
+/// Whether what runs before its caller comes makes the operation faster, so that "auto" runs it so.
+[[nodiscard]] bool gains_early(Operation operation, const GroupSize& group);
 
 /// What "auto" takes in place of its choice where there are no arrivals to plan by: of papbi, which would be bi-greedy then,
 /// the circulant reduction, which takes as many rounds and is less upset by who comes late. Others stay.

@@ -99,7 +99,8 @@ void CallEngine::finish(Execution& execution, const PlannedCall& plan) {
 
 void CallEngine::note_call(const PlannedCall& plan) {
   if (plan.is_stock()) {
-    last_ = {.algorithm = "mpi"};
+    last_stock_ = plan.signature.algorithm.data();
+    last_ = {.algorithm = last_stock_};
   } else {
     last_.algorithm = plan.choice.algorithm->name;
     last_.segments = plan.segments;

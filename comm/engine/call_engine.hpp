@@ -78,6 +78,11 @@ class CallEngine {
     planner_.offer_stock();
     steady_.clear();
   }
+  /// As CallPlanner's.
+  void use_decisions(DecisionTable decisions, bool tuned_stock) {
+    planner_.use_decisions(std::move(decisions), tuned_stock);
+    steady_.clear();
+  }
   void observe(Observer* observer) { observer_ = observer; }
   [[nodiscard]] Observer* observer() const { return observer_; }
 
@@ -172,6 +177,7 @@ class CallEngine {
   std::size_t called_bytes_ = 0;  // until it is known
   Observer* observer_ = nullptr;
   CallStatistics last_;
+  std::string last_stock_;  // its algorithm, of the MPI library
   std::uint32_t calls_ = 0;
   std::uint64_t observed_ = 0;                            // calls
   std::array<std::uint32_t, kOperationCount> started_{};  // calls of each operation

@@ -70,6 +70,7 @@ CallPlanner::CallPlanner(const Transport& transport, const Options& options)
     : transport_(transport), options_(options) {
   const Hosts hosts(transport.size(), transport.host_of_rank());
   group_ = {transport.size(), hosts.count(), transport.is_any_crowded()};
+  group_.has_pipes = group_.is_one_host() && transport.has_pipes();
   if (!hosts.are_single())
     host_of_rank_.assign(transport.host_of_rank().begin(), transport.host_of_rank().end());
 }
@@ -85,13 +86,36 @@ void CallPlanner::require_sense(const CallArguments& a) const {
 Choice CallPlanner::choice(const CallArguments& a, std::size_t mean_bytes, bool waits) const {
   const std::size_t compared_bytes = as_on_usual_link(mean_bytes, group_, options_.link);
   Choice choice = choose(a.operation, a.algorithm, group_, compared_bytes, is_ordered(a));
-  // Within the MPI library nobody can tell who is stuck.
-  if (has_stock_ && waits && options_.stuck_after.count() == 0 && a.algorithm == "auto" && stock_serves(a) &&
-      prefers_stock(a.operation, group_, compared_bytes)) {
-    return {};
+  if (a.algorithm == "auto") {
+    // Within the MPI library nobody can tell who is stuck.
+    const bool may_be_stock = has_stock_ && waits && options_.stuck_after.count() == 0 && stock_serves(a);
+    const bool is_short = prefers_stock(a.operation, group_, compared_bytes);
+    if (const auto found = decided(a, mean_bytes, may_be_stock, is_short)) {
+      choice = *found;
+    } else if (may_be_stock && is_short) {
+      return {};
+    }
   }
   choice.background = choice.background && has_background_;
   return choice;
+}
+
+/// The fastest way that was measured and can be gone here. Stock's calls were fastest when all ranks came together; where a background
+/// thread can begin before a late rank comes, they are left to short calls.
+std::optional<Choice> CallPlanner::decided(const CallArguments& a, std::size_t mean_bytes, bool may_be_stock,
+                                           bool is_short) const {
+  if (!decisions_ || is_ordered(a)) return std::nullopt;
+  const bool begins_early = has_background_ && gains_early(a.operation, group_);
+  for (const DecisionTable::Way& way : decisions_->ways(a.operation, mean_bytes)) {
+    Choice choice = choose(a.operation, way.name, group_, mean_bytes, false);
+    if (choice.algorithm != nullptr) {
+      choice.background = choice.background || begins_early;
+      return choice;
+    }
+    const bool can_be_told = choice.stock.number == 0 || has_tuned_stock_;
+    if (may_be_stock && can_be_told && (is_short || !begins_early)) return choice;
+  }
+  return std::nullopt;
 }
 
 PlannedCall CallPlanner::plan(const CallArguments& a, bool waits) const {
@@ -108,7 +132,7 @@ PlannedCall CallPlanner::plan(const CallArguments& a, bool waits) const {
                                  .automatic = a.algorithm == "auto" ? 1 : 0},
                    .choice = choice(a, mean_bytes, waits),
                    .offsets = offsets_of(a, ranks)};
-  const std::string_view name = plan.is_stock() ? "mpi" : plan.choice.algorithm->name;
+  const std::string name = plan.choice.name();
   name.copy(plan.signature.algorithm.data(), plan.signature.algorithm.size() - 1);
   plan.signature.background = plan.choice.background ? 1 : 0;
   if (!plan.is_stock()) {

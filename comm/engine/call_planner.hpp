@@ -2,10 +2,13 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "comm/choose/decision_table.hpp"
 #include "comm/choose/select.hpp"
 #include "comm/engine/layout.hpp"
 #include "comm/schedule/core/schedule.hpp"
@@ -55,6 +58,13 @@ class CallPlanner {
 
   /// From now on "auto" may leave calls to the MPI library.
   void offer_stock() { has_stock_ = true; }
+  /// From now on "auto" chooses by what was measured, where that says something. The same on all ranks.
+  /// @param tuned_stock  calls may go by an algorithm of the MPI library's that the table names
+  void use_decisions(DecisionTable decisions, bool tuned_stock) {
+    decisions_ = std::move(decisions);
+    has_tuned_stock_ = tuned_stock;
+  }
+  [[nodiscard]] const GroupSize& group() const { return group_; }
   /// From now on calls may begin before their callers come: there is somebody to run them.
   void offer_background(bool offered) { has_background_ = offered; }
 
@@ -82,12 +92,16 @@ class CallPlanner {
   /// How long a segment takes to be sent and combined, by the link model.
   [[nodiscard]] std::int64_t round_ns(const PlannedCall& plan) const;
   [[nodiscard]] Choice choice(const CallArguments& arguments, std::size_t mean_bytes, bool waits) const;
+  [[nodiscard]] std::optional<Choice> decided(const CallArguments& arguments, std::size_t mean_bytes,
+                                              bool may_be_stock, bool is_short) const;
   void require_sense(const CallArguments& arguments) const;
 
   const Transport& transport_;
   const Options& options_;
   std::vector<int> host_of_rank_;  // empty: each rank has its own
   GroupSize group_;
+  std::optional<DecisionTable> decisions_;
+  bool has_tuned_stock_ = false;
   bool has_stock_ = false;
   bool has_background_ = false;
 };

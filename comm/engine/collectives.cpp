@@ -29,7 +29,9 @@ void Collectives::call(const CallArguments& arguments) {
   const PlannedCall& plan = steady.plan;
   if (options().check_arguments) engine_->require_agreement(plan.signature);
   if (plan.is_stock()) {
-    stock_call(arguments);
+    CallArguments stock = arguments;
+    stock.algorithm = plan.signature.algorithm.data();
+    stock_call(stock);
     engine_->note_call(plan);
   } else {
     engine_->note_call(plan);
@@ -39,6 +41,10 @@ void Collectives::call(const CallArguments& arguments) {
 }
 
 void Collectives::offer_stock_calls() { engine_->offer_stock(); }
+
+void Collectives::use_decisions(std::string_view table, bool tuned_stock) {
+  engine_->use_decisions(DecisionTable::parse(table), tuned_stock);
+}
 
 void Collectives::stock_call(const CallArguments& /*arguments*/) {
   throw std::invalid_argument("algorithm 'mpi': these ranks have no MPI library");

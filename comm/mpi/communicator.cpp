@@ -6,9 +6,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "comm/mpi/decisions_file.hpp"
 #include "comm/mpi/mpi_buffer.hpp"
 #include "comm/mpi/mpi_lifetime.hpp"
 #include "comm/mpi/mpi_transport.hpp"
+#include "comm/mpi/tuned_stock.hpp"
+#include "comm/schedule/core/hosts.hpp"
 #include "papfft/mpi.hpp"
 
 namespace papfft::comm {
@@ -106,7 +109,18 @@ std::vector<int> int_counts(std::span<const std::size_t> bytes, std::size_t unit
 }  // namespace
 
 detail::OwnedTransport::OwnedTransport(MPI_Comm comm, bool share_memory)
-    : transport(std::make_unique<MpiTransport>(comm, share_memory)) {}
+    : transport(std::make_unique<MpiTransport>(comm, share_memory)),
+      stock(std::make_unique<TunedStock>(transport->native())) {
+  const Hosts hosts(transport->size(), transport->host_of_rank());
+  decisions = shared_decisions(transport->native(), {.library = mpi_library(),
+                                                     .ranks = transport->size(),
+                                                     .hosts = hosts.count(),
+                                                     .is_crowded = transport->is_any_crowded()});
+  if (decisions.empty()) return;
+  int all_can = StockVariables::are_enabled() ? 1 : 0;
+  PAPFFT_MPI(MPI_Allreduce, MPI_IN_PLACE, &all_can, 1, MPI_INT, MPI_MIN, transport->native());
+  has_tuned_stock = all_can == 1;
+}
 detail::OwnedTransport::~OwnedTransport() = default;
 detail::OwnedTransport::OwnedTransport(OwnedTransport&&) noexcept = default;
 
@@ -377,5 +391,7 @@ void detail::mpi_stock_call(MPI_Comm comm, const CallArguments& a) {
   }
   stock({comm, a, rank});
 }
+
+void detail::mpi_stock_call(TunedStock& stock, const CallArguments& a) { stock.call(a); }
 
 }  // namespace papfft::comm

@@ -39,10 +39,9 @@ class MpiTransport final : public Transport {
   [[nodiscard]] int cores_on_host() const override { return cores_on_host_; }
   [[nodiscard]] bool is_any_crowded() const override { return is_any_crowded_; }
   [[nodiscard]] std::span<const int> host_of_rank() const override { return host_of_rank_; }
+  [[nodiscard]] bool has_pipes() const override { return pipes_ != nullptr; }
   [[nodiscard]] bool threads_allowed() const override { return threads_allowed_; }
   [[nodiscard]] std::unique_ptr<Channel> open() override;
-  /// Whether long messages to some rank go through shared memory.
-  [[nodiscard]] bool has_pipes() const { return pipes_ != nullptr; }
   /// The private duplicate; for collectives of the MPI library itself.
   [[nodiscard]] MPI_Comm native() const { return comm_; }
 

@@ -313,7 +313,13 @@ class PAPFFT_API Collectives {
   [[nodiscard]] CallEngine& engine() { return *engine_; }
 
  protected:
-  /// Makes the call by the MPI library's own collective. @throws std::invalid_argument  there is no MPI library
+  /// From now on "auto" chooses by what `papfft tune --collectives` measured. The same on all ranks.
+  /// @param table  its text @param tuned_stock  stock_call knows the algorithms that the table names
+  /// @throws std::invalid_argument  the text is no such table
+  void use_decisions(std::string_view table, bool tuned_stock);
+
+  /// Makes the call by the MPI library's own collective. @param arguments  `algorithm` says which of the library's algorithms,
+  /// "mpi" or "mpi:3/64K" @throws std::invalid_argument  there is no MPI library
   virtual void stock_call(const CallArguments& arguments);
   /// Says that stock_call works here, so that "auto" may choose it.
   void offer_stock_calls();

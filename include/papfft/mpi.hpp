@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "papfft/collectives.hpp"
@@ -14,15 +15,19 @@
 namespace papfft::comm {
 
 class MpiTransport;
+class TunedStock;
 
 namespace detail {
-/// Holds the transport, which must exist before Collectives and outlive it.
+/// Holds what must exist before Collectives and outlive it.
 struct PAPFFT_API OwnedTransport {
   OwnedTransport(MPI_Comm comm, bool share_memory);
   ~OwnedTransport();
   OwnedTransport(OwnedTransport&&) noexcept;
   OwnedTransport& operator=(OwnedTransport&&) = delete;
   std::unique_ptr<MpiTransport> transport;
+  std::unique_ptr<TunedStock> stock;  ///< MPI's own calls
+  std::string decisions;              ///< what was measured for such a group, if anything
+  bool has_tuned_stock = false;       ///< MPI lets us choose among its algorithms
 };
 
 /// Calls a function when MPI_Finalize begins, unless this object is destroyed before.
@@ -59,6 +64,7 @@ void mpi_reduce_scatter(Collectives& comm, const void* sendbuf, void* recvbuf,
                         std::span<const int> recvcounts, MPI_Datatype type, MPI_Op op,
                         std::string_view algorithm);
 void mpi_stock_call(MPI_Comm comm, const CallArguments& arguments);
+void mpi_stock_call(TunedStock& stock, const CallArguments& arguments);
 [[nodiscard]] PersistentCall mpi_scatter_init(Session& session, const void* sendbuf, int sendcount,
                                               MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                               MPI_Datatype recvtype, int root, std::string_view algorithm);
@@ -103,6 +109,7 @@ class OverMpi : private detail::OwnedTransport, public Base {
   explicit OverMpi(MPI_Comm comm, const Options& options = Options::from_environment(), const Rest&... rest)
       : OwnedTransport(comm, options.share_memory), Base(detail::as_transport(*transport), options, rest...) {
     this->offer_stock_calls();
+    if (!decisions.empty()) this->use_decisions(decisions, has_tuned_stock);
     if constexpr (std::derived_from<Base, Session>) {
       end_ = std::make_unique<detail::AtMpiEnd>([this] { this->close(); });
     }
@@ -183,9 +190,7 @@ class OverMpi : private detail::OwnedTransport, public Base {
   }
 
  protected:
-  void stock_call(const CallArguments& arguments) override {
-    detail::mpi_stock_call(detail::native(*transport), arguments);
-  }
+  void stock_call(const CallArguments& arguments) override { detail::mpi_stock_call(*stock, arguments); }
 
  private:
   std::unique_ptr<detail::AtMpiEnd> end_;

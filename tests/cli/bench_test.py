@@ -3,6 +3,7 @@
 
 import csv
 import json
+import re
 
 from support import ProgramTest, command_line, complaints, np, run
 
@@ -334,6 +335,47 @@ class LocalTest(ProgramTest):
         self.papfft(*options, environment=self.environment)
         self.assertIn(choice, file.read_text())
         self.assertEqual(len(list(self.tuned.iterdir())), 1)
+
+    def test_tune_collectives_fills_a_file_and_auto_goes_by_it(self):
+        table = self.path("sub/table.txt")
+        tuned = self.papfft("tune", "--collectives", "--op", "bcast,allreduce", "--bytes", "2K,8K", "--budget", 0.2, "--file", table,
+                            ranks=2).stdout.decode()
+        lines = [line for line in table.read_text().splitlines() if line.startswith(("bcast ", "allreduce "))]
+        self.assertEqual([line.split()[:2] for line in lines],
+                         [["bcast", "2048"], ["bcast", "8192"], ["allreduce", "2048"], ["allreduce", "8192"]])
+        for line in lines:
+            names, times = zip(*(way.split("=") for way in line.split()[2:]))
+            self.assertIn("mpi", names)
+            self.assertTrue(any(not name.startswith("mpi") for name in names))
+            self.assertEqual(sorted(times, key=float), list(times))
+            self.assertRegex(tuned, rf"(?m)^{line.split()[0]} .* {re.escape(names[0])} ")
+        self.assertIn(f"remembered in {table}", tuned)
+        shown = self.papfft("info", environment={"PAPFFT_DECISIONS": str(table)}).stdout.decode()
+        self.assertRegex(shown, "collectives measured by 2 ranks on 1 host.*, kept in .*table.txt")
+        # What a user writes by hand is what auto does.
+        table.write_text(re.sub(r"(?m)^bcast 8192 .*$", "bcast 8192 chain/3", table.read_text()))
+        json_path = self.path("bench.json")
+        self.papfft("bench", "collective", "--op", "bcast", "--algorithms", "auto", "--bytes", "8K", "--iterations", 2, "--compute",
+                    "0ms", "--json", json_path, ranks=2, environment={"PAPFFT_DECISIONS": str(table)})
+        (row,) = [row for row in json.loads(json_path.read_text())["rows"] if row["algorithm"] == "auto"]
+        self.assertEqual(row["segments"], 3)
+
+    def test_tables_of_decisions_that_make_no_sense(self):
+        table = self.path("table.txt")
+        bench = ("bench", "collective", "--op", "bcast", "--algorithms", "auto", "--bytes", "8K", "--iterations", 1, "--compute", "0ms")
+        for text in ("", "nonsense", "papfft-decisions 1\nbcast 8192 nonsense\n"):
+            with self.subTest(text):
+                table.write_text(text)
+                result = run(command_line(bench, ranks=2), cwd=self.folder, environment={"PAPFFT_DECISIONS": str(table)})
+                self.assertEqual(result.returncode, 64)
+                (line,) = complaints(result.stderr)
+                self.assertIn("table.txt", line)
+        for arguments, ranks in ((("tune", "--collectives"), 1), (("tune", "--collectives", "--op", "dance"), 2),
+                                 (("tune", "--collectives", "--bytes", "many"), 2)):
+            with self.subTest(arguments):
+                result = run(command_line(arguments, ranks=ranks), cwd=self.folder)
+                self.assertEqual(result.returncode, 64)
+                self.assertEqual(len(complaints(result.stderr)), 1)
 
     def test_words_that_make_no_sense(self):
         for arguments in (("bench", "local", "--sizes", "3^5"), ("bench", "local", "--sizes", "9..5"), ("bench", "local", "--sizes", "0"),

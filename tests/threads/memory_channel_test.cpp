@@ -211,6 +211,15 @@ TEST(MemoryChannel, ManyMessagesOfOneTagComeInOrder) {
   }
 }
 
+/// For the pipes of two ranks.
+std::shared_ptr<void> shared_memory() {
+  const auto alignment = static_cast<std::align_val_t>(alignof(Pipe));
+  std::shared_ptr<void> memory(::operator new(HostPipes::bytes_for(2), alignment),
+                               [=](void* at) { ::operator delete(at, alignment); });
+  HostPipes::prepare(memory.get(), 2);
+  return memory;
+}
+
 /// A channel that outlives the one above it, as MPI's messages do.
 class Shared final : public Channel {
  public:
@@ -235,10 +244,7 @@ TEST(MemoryChannel, AnAbandonedSendMayBeTakenLater) {
     const Bytes data = ramp(3 * Pipe::kBytes / unit * unit, 3);
     std::atomic<bool> is_abandoned{false};
     std::atomic<bool> is_taken{false};
-    const auto alignment = static_cast<std::align_val_t>(alignof(Pipe));
-    const std::shared_ptr<void> memory(::operator new(HostPipes::bytes_for(2), alignment),
-                                       [=](void* at) { ::operator delete(at, alignment); });
-    HostPipes::prepare(memory.get(), 2);
+    const std::shared_ptr<void> memory = shared_memory();
     ThreadGroup(2).run([&](Transport& transport) {
       const auto pipes = std::make_shared<HostPipes>(memory, std::vector<int>{0, 1}, transport.rank(), 1024);
       const std::unique_ptr<Channel> below = transport.open();
@@ -264,20 +270,22 @@ TEST(MemoryChannel, AnAbandonedSendMayBeTakenLater) {
 }
 
 TEST(MemoryChannel, AnAbandonedReceiveFreesThePipe) {
-  const Bytes data = ramp(2 * Pipe::kBytes, 3);
-  ThreadGroup(2, 0, {}, 1024).run([&](Transport& transport) {
-    for (int k = 0; k < 2 * HostPipes::kPerRank; ++k) {
-      const std::unique_ptr<Channel> channel = transport.open();
-      if (transport.rank() == 0) {
-        (void)channel->isend(1, k, data);
-        wait_for_all(*channel, 1);
-        continue;
-      }
-      Collector collector(1);
-      (void)channel->irecv_pieces(0, k, data.size(), collector, 0);
-      std::vector<int> ended;
-      while (collector.by_pieces.empty() && ended.empty()) channel->poll(ended);
+  const Bytes data = ramp(3 * Pipe::kBytes, 3);
+  const std::shared_ptr<void> memory = shared_memory();
+  ThreadGroup(2).run([&](Transport& transport) {
+    const auto pipes = std::make_shared<HostPipes>(memory, std::vector<int>{0, 1}, transport.rank(), 1024);
+    MemoryChannel channel(transport.open(), pipes, transport.max_tag());
+    if (transport.rank() == 0) {
+      (void)channel.isend(1, 0, data);
+      EXPECT_FALSE(pipes->own(0).is_free(data.size()));
+      wait_for_all(channel, 1);
+      EXPECT_TRUE(pipes->own(0).is_free(data.size()));
+      return;
     }
+    Collector collector(1);
+    (void)channel.irecv_pieces(0, 0, data.size(), collector, 0);
+    std::vector<int> ended;
+    while (collector.by_pieces.empty()) channel.poll(ended);
   });
 }
 

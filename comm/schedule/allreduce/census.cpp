@@ -64,6 +64,7 @@ const Algorithm allreduce_census{
     .bytes = "qm",
     .source = "CIR Alg. 8",
     .segmentation = Segmentation::whole,
+    .may_differ = true,
     .local = generate};
 
 }  // namespace papfft::comm

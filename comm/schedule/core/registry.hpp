@@ -50,6 +50,8 @@ struct Algorithm {
   Segmentation segmentation = Segmentation::even;
   bool uses_arrival = false;    ///< plans by Request::arrival_ns
   bool can_be_ordered = false;  ///< reductions: honours Request::ordered
+  bool may_differ =
+      false;  ///< floating-point sums may differ between ranks in the last bits; never chosen by "auto"
   /// Operations on one vector that cut it into so many equal pieces first: segments are those of each piece.
   int (*piece_count)(int ranks) = nullptr;
   /// Exactly one of the three. `local` makes one rank's part alone, in O(log P) space or that of its own part;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "app/bench/bench_common.hpp"
+#include "app/bench/collective_data.hpp"
+#include "papfft/mpi.hpp"
+
+namespace papfft::app {
+
+/// Times single calls for which all ranks come together.
+class CallTimer {
+ public:
+  explicit CallTimer(const OwnComm& comm) : comm_(comm) {}
+
+  /// Collective: new data, barriers, the call, the check. @return the slowest rank's time in s, the same on all ranks; nothing: the
+  /// algorithm refused the number of ranks or gave wrong data
+  [[nodiscard]] std::optional<double> time_of(comm::Communicator& by, CollectiveData& data,
+                                              const std::string& algorithm);
+
+ private:
+  const OwnComm& comm_;
+  std::uint64_t calls_ = 0;
+};
+
+}  // namespace papfft::app

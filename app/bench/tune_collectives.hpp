@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// papfft tune --collectives: measures what carries out collectives fastest on the ranks at hand, and writes it down.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace papfft::app {
+
+struct CollectiveTuning {
+  std::vector<std::string> operations = {};  ///< none: all
+  std::vector<std::string> bytes = {"64K", "256K", "1M", "4M"};
+  double budget_s = 60;
+  std::string file = {};  ///< "": the user's
+  bool quiet = false;
+};
+
+/// @return the exit code @throws UsageError
+[[nodiscard]] int tune_collectives(const CollectiveTuning& options);
+
+}  // namespace papfft::app

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "app/bench/way_race.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace papfft::app {
+
+double WayRace::Runner::least() const {
+  return times_s.empty() ? std::numeric_limits<double>::infinity() : *std::ranges::min_element(times_s);
+}
+
+double WayRace::Runner::median() const {
+  std::vector<double> sorted = times_s;
+  std::ranges::sort(sorted);
+  const std::size_t n = sorted.size();
+  return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+}
+
+void WayRace::add(const std::string& way, bool keep) {
+  if (std::ranges::find(runners_, way, &Runner::name) == runners_.end()) runners_.push_back({way, keep});
+}
+
+void WayRace::round(int calls, double factor) {
+  std::vector<std::string> broken;
+  for (int call = 0; call < calls; ++call) {
+    for (Runner& runner : runners_) {
+      const bool is_out = std::ranges::find(broken, runner.name) != broken.end();
+      if (is_out || (spent_s_ > budget_s_ && !runner.keep)) continue;
+      if (const std::optional<double> time_s = time_of_(runner.name)) {
+        runner.times_s.push_back(*time_s);
+        spent_s_ += *time_s;
+      } else {
+        broken.push_back(runner.name);
+      }
+    }
+  }
+  double best_s = std::numeric_limits<double>::infinity();
+  std::erase_if(runners_, [&](const Runner& r) {
+    return r.times_s.empty() || std::ranges::find(broken, r.name) != broken.end();
+  });
+  for (const Runner& r : runners_) best_s = std::min(best_s, r.least());
+  std::erase_if(runners_, [&](const Runner& r) { return !r.keep && r.least() > factor * best_s; });
+}
+
+std::vector<comm::DecisionTable::Way> WayRace::ways() const {
+  constexpr double kUsPerS = 1e6;
+  std::vector<comm::DecisionTable::Way> ways;
+  for (const Runner& r : runners_) ways.push_back({r.name, r.median() * kUsPerS});
+  std::ranges::stable_sort(ways, {}, &comm::DecisionTable::Way::us);
+  return ways;
+}
+
+}  // namespace papfft::app

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "comm/choose/decision_table.hpp"
+
+namespace papfft::app {
+
+/// Finds the fastest of many ways to carry out a call with few calls: all ways get a first call, those that are near the best get more,
+/// in turns, and so on. Pure but for what measures.
+class WayRace {
+ public:
+  /// Time of one call in s, the same on all ranks; nothing: this way does not work here.
+  using Timer = std::function<std::optional<double>(const std::string& way)>;
+
+  /// @param budget_s  of measured time, after which only the ways that are kept in any case get calls
+  WayRace(Timer time_of, double budget_s) : time_of_(std::move(time_of)), budget_s_(budget_s) {}
+
+  /// @param keep  it gets all rounds, however slow it is
+  void add(const std::string& way, bool keep = false);
+  /// Calls each way that is still in the race so often; drops those whose least time is more than `factor` times the best.
+  void round(int calls, double factor);
+
+  /// The ways that are still in the race, the fastest first, by the median of their times.
+  [[nodiscard]] std::vector<comm::DecisionTable::Way> ways() const;
+
+ private:
+  struct Runner {
+    std::string name;
+    bool keep = false;
+    std::vector<double> times_s = {};
+    [[nodiscard]] double least() const;
+    [[nodiscard]] double median() const;
+  };
+
+  Timer time_of_;
+  double budget_s_;
+  double spent_s_ = 0;
+  std::vector<Runner> runners_;
+};
+
+}  // namespace papfft::app

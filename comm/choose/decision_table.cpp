@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "comm/choose/decision_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "comm/choose/select.hpp"
+#include "comm/schedule/core/registry.hpp"
+
+namespace papfft::comm {
+
+namespace {
+
+constexpr std::string_view kHeading = "papfft-decisions 1";
+
+std::string_view next_word(std::string_view& rest) {
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  const std::string_view word = rest.substr(0, rest.find(' '));
+  rest.remove_prefix(word.size());
+  return word;
+}
+
+template <typename Number>
+Number number(std::string_view word, const char* what, Number least) {
+  Number value{};
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size() || !(value >= least))
+    throw std::invalid_argument("'" + std::string(word) + "' is no " + what);
+  return value;
+}
+
+DecisionTable::Way parse_way(Operation operation, std::string_view word) {
+  const std::size_t equals = word.find('=');
+  DecisionTable::Way way{std::string(word.substr(0, equals))};
+  if (equals != std::string_view::npos) way.us = number(word.substr(equals + 1), "time", 0.0);
+  if (way.name == "auto") throw std::invalid_argument("'auto' is what the table is for");
+  (void)choose(operation, way.name, 2, 0, false);  // throws for what nobody knows
+  return way;
+}
+
+DecisionTable::Row parse_row(Operation operation, std::string_view rest) {
+  DecisionTable::Row row{operation, number<std::size_t>(next_word(rest), "number of bytes", 0)};
+  for (std::string_view word = next_word(rest); !word.empty(); word = next_word(rest)) {
+    row.ways.push_back(parse_way(operation, word));
+  }
+  if (row.ways.empty()) throw std::invalid_argument("names no algorithm");
+  return row;
+}
+
+const std::array<std::string_view, 2> kYesOrNo = {"no", "yes"};
+
+}  // namespace
+
+std::string GroupProfile::text() const {
+  return std::to_string(ranks) + " ranks on " + std::to_string(hosts) + (hosts == 1 ? " host" : " hosts") +
+         (is_crowded ? ", more than cores" : "") + ", with " + library;
+}
+
+DecisionTable DecisionTable::parse(std::string_view text) {
+  DecisionTable table;
+  const auto read = [&](std::string_view line) {
+    std::string_view rest = line;
+    const std::string_view word = next_word(rest);
+    if (word == "library") {
+      rest.remove_prefix(std::min<std::size_t>(1, rest.size()));
+      table.group_.library = rest;
+    } else if (word == "ranks") {
+      table.group_.ranks = number(next_word(rest), "number of ranks", 1);
+    } else if (word == "hosts") {
+      table.group_.hosts = number(next_word(rest), "number of hosts", 1);
+    } else if (word == "crowded") {
+      const auto* const found = std::ranges::find(kYesOrNo, next_word(rest));
+      if (found == kYesOrNo.end()) throw std::invalid_argument("crowded is yes or no");
+      table.group_.is_crowded = found != kYesOrNo.begin();
+    } else {
+      table.set(parse_row(parse_operation(word), rest));
+    }
+  };
+  int count = 0;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    ++count;
+    if (count == 1 && line != kHeading) throw std::invalid_argument("no table of decisions of version 1");
+    if (count == 1 || line.empty() || line.front() == '#') continue;
+    try {
+      read(line);
+    } catch (const std::invalid_argument& e) {
+      throw std::invalid_argument("line " + std::to_string(count) + ": " + e.what());
+    }
+  }
+  if (count == 0) throw std::invalid_argument("the file is empty");
+  return table;
+}
+
+std::string DecisionTable::text() const {
+  std::string text =
+      std::string(kHeading) + "\nlibrary " + group_.library + "\nranks " + std::to_string(group_.ranks) +
+      "\nhosts " + std::to_string(group_.hosts) + "\ncrowded " +
+      std::string(kYesOrNo.at(group_.is_crowded ? 1 : 0)) +
+      "\n# operation, bytes of a block or of the vector, ways with their microseconds, the fastest first\n";
+  for (const Row& row : rows_) {
+    text += std::string(to_string(row.operation)) + " " + std::to_string(row.bytes);
+    for (const Way& way : row.ways) {
+      text += " " + way.name;
+      std::array<char, 32> us{};
+      if (way.us > 0)
+        text.append(us.data(),
+                    static_cast<std::size_t>(std::snprintf(us.data(), us.size(), "=%.1f", way.us)));
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+void DecisionTable::set(Row row) {
+  const bool are_timed = std::ranges::all_of(row.ways, [](const Way& way) { return way.us > 0; });
+  if (are_timed) std::ranges::stable_sort(row.ways, {}, &Way::us);
+  const auto key = [](const Row& r) { return std::tuple(r.operation, r.bytes); };
+  const auto at = std::ranges::lower_bound(rows_, key(row), {}, key);
+  if (at != rows_.end() && key(*at) == key(row)) {
+    *at = std::move(row);
+  } else {
+    rows_.insert(at, std::move(row));
+  }
+}
+
+const std::vector<DecisionTable::Way>& DecisionTable::ways(Operation operation, std::size_t bytes) const {
+  static const std::vector<Way> none;
+  const auto distance = [&](const Row& row) {
+    return std::abs(std::log2(static_cast<double>(row.bytes + 1) / static_cast<double>(bytes + 1)));
+  };
+  const Row* nearest = nullptr;
+  for (const Row& row : rows_) {
+    if (row.operation != operation) continue;
+    if (nearest == nullptr || distance(row) < distance(*nearest)) nearest = &row;
+  }
+  return nearest == nullptr || distance(*nearest) > std::log2(kReach) ? none : nearest->ways;
+}
+
+}  // namespace papfft::comm

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "app/bench/way_race.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace papfft::app {
+namespace {
+
+/// Ways whose calls take what they are said to take, one after another, the last again and again.
+class Track {
+ public:
+  std::map<std::string, std::vector<double>> times_s;
+  std::map<std::string, std::size_t> calls;
+
+  WayRace race(double budget_s = 1000) {
+    return {[this](const std::string& way) -> std::optional<double> {
+              const std::vector<double>& times = times_s.at(way);
+              const std::size_t call = calls[way]++;
+              if (times.empty()) return std::nullopt;
+              return times[std::min(call, times.size() - 1)];
+            },
+            budget_s};
+  }
+};
+
+TEST(WayRace, GivesMoreCallsToTheFast) {
+  Track track;
+  track.times_s = {{"a", {3}}, {"b", {1}}, {"c", {10}}, {"kept", {50}}, {"broken", {}}};
+  WayRace race = track.race();
+  for (const char* way : {"a", "b", "c", "broken"}) race.add(way);
+  race.add("kept", true);
+  race.add("a");  // again
+  race.round(1, 4);
+  race.round(2, 2);
+  race.round(3, 1);
+  EXPECT_EQ(track.calls,
+            (std::map<std::string, std::size_t>{{"a", 3}, {"b", 6}, {"c", 1}, {"kept", 6}, {"broken", 1}}));
+  const auto ways = race.ways();
+  ASSERT_EQ(ways.size(), 2U);
+  EXPECT_EQ(ways[0], (comm::DecisionTable::Way{"b", 1e6}));
+  EXPECT_EQ(ways[1], (comm::DecisionTable::Way{"kept", 50e6}));
+}
+
+TEST(WayRace, JudgesByTheMedian) {
+  Track track;
+  track.times_s = {{"steady", {2}}, {"lucky", {1, 3, 3}}};
+  WayRace race = track.race();
+  race.add("lucky");
+  race.add("steady");
+  race.round(3, 10);
+  EXPECT_EQ(race.ways().front().name, "steady");
+  EXPECT_EQ(race.ways().back().us, 3e6);
+}
+
+TEST(WayRace, BeyondTheBudgetOnlyTheKeptGetCalls) {
+  Track track;
+  track.times_s = {{"kept", {1}}, {"other", {1}}};
+  WayRace race = track.race(3.5);
+  race.add("kept", true);
+  race.add("other");
+  race.round(10, 5);
+  EXPECT_EQ(track.calls["kept"], 10U);
+  EXPECT_EQ(track.calls["other"], 2U);
+}
+
+}  // namespace
+}  // namespace papfft::app

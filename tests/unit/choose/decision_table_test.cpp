@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "comm/choose/decision_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "comm/engine/call_planner.hpp"
+#include "comm/transport/transport.hpp"
+
+namespace papfft::comm {
+namespace {
+
+using testing::HasSubstr;
+
+const GroupProfile kGroup{.library = "Open MPI v4.1.4", .ranks = 32, .hosts = 8, .is_crowded = true};
+
+/// What parse() says of a table with this line in it.
+std::string complaint(const std::string& line) {
+  try {
+    (void)DecisionTable::parse("papfft-decisions 1\nranks 4\n" + line + "\n");
+    return "nothing";
+  } catch (const std::invalid_argument& e) {
+    return e.what();
+  }
+}
+
+TEST(DecisionTable, IsReadAsItWasWritten) {
+  DecisionTable table(kGroup);
+  table.set({Operation::reduce, 4096, {{"mpi", 20.5}, {"circulant/8", 10}}});
+  table.set({Operation::bcast, 1048576, {{"chain", 900}, {"mpi:3/64K", 800}}});
+  const DecisionTable again = DecisionTable::parse(table.text());
+  EXPECT_EQ(again.group(), kGroup);
+  EXPECT_EQ(again.rows(), table.rows());
+  EXPECT_EQ(again.text(), table.text());
+  EXPECT_THAT(table.text(),
+              HasSubstr("\nbcast 1048576 mpi:3/64K=800.0 chain=900.0\nreduce 4096 circulant/8=10.0"));
+}
+
+TEST(DecisionTable, KeepsTheOrderOfWaysWithoutTimes) {
+  const DecisionTable table = DecisionTable::parse("papfft-decisions 1\n\n# by hand\ngather 100 lin mpi=1\n");
+  ASSERT_EQ(table.rows().size(), 1U);
+  EXPECT_EQ(table.rows()[0].ways, (std::vector<DecisionTable::Way>{{"lin", 0}, {"mpi", 1}}));
+}
+
+TEST(DecisionTable, TakesTheNearestMeasuredSizeWithinReach) {
+  DecisionTable table(kGroup);
+  table.set({Operation::bcast, 1024, {{"bnom", 1}}});
+  table.set({Operation::bcast, 16384, {{"chain", 1}}});
+  const auto first = [&](std::size_t bytes) {
+    const auto& ways = table.ways(Operation::bcast, bytes);
+    return ways.empty() ? std::string("none") : ways.front().name;
+  };
+  EXPECT_EQ(first(1024), "bnom");
+  EXPECT_EQ(first(4000), "bnom");
+  EXPECT_EQ(first(4200), "chain");
+  EXPECT_EQ(first(65536), "chain");
+  EXPECT_EQ(first(66000), "none");
+  EXPECT_EQ(first(255), "none");
+  EXPECT_TRUE(table.ways(Operation::reduce, 1024).empty());
+  table.set({Operation::bcast, 1024, {{"mpi", 1}}});
+  EXPECT_EQ(first(1024), "mpi") << "measured again";
+  EXPECT_EQ(table.rows().size(), 2U);
+}
+
+TEST(DecisionTable, SaysWhichLineIsWrong) {
+  EXPECT_EQ(complaint("bcast 5 chain"), "nothing");
+  EXPECT_THAT(complaint("bcast 5 nonsense"), HasSubstr("line 3: "));
+  EXPECT_THAT(complaint("bcast 5 nonsense"), HasSubstr("nonsense"));
+  EXPECT_THAT(complaint("bcast 5"), HasSubstr("names no algorithm"));
+  EXPECT_THAT(complaint("bcast -5 chain"), HasSubstr("'-5' is no number of bytes"));
+  EXPECT_THAT(complaint("bcast 5 chain=-1"), HasSubstr("'-1' is no time"));
+  EXPECT_THAT(complaint("bcast 5 chain=nan"), HasSubstr("'nan' is no time"));
+  EXPECT_THAT(complaint("bcast 5 mpi:x"), HasSubstr("names no algorithm"));
+  EXPECT_THAT(complaint("bcast 5 auto"), HasSubstr("what the table is for"));
+  EXPECT_THAT(complaint("broadcast 5 chain"), HasSubstr("broadcast"));
+  EXPECT_THAT(complaint("ranks 0"), HasSubstr("'0' is no number of ranks"));
+  EXPECT_THAT(complaint("crowded perhaps"), HasSubstr("yes or no"));
+  EXPECT_THROW((void)DecisionTable::parse(""), std::invalid_argument);
+  EXPECT_THROW((void)DecisionTable::parse("papfft-decisions 2\n"), std::invalid_argument);
+}
+
+TEST(StockAlgorithm, IsReadAsItIsWritten) {
+  for (const char* text : {"1", "3/64K", "3/1000", "7/1M", "2/1G"}) {
+    EXPECT_EQ(StockAlgorithm::parse(text).text(), text);
+  }
+  EXPECT_EQ(StockAlgorithm::parse("3/65536").text(), "3/64K");
+  for (const char* text : {"", "0", "-1", "x", "3/", "3/0", "3/4G", "3/K", "3/64k"}) {
+    EXPECT_THROW((void)StockAlgorithm::parse(text), std::invalid_argument) << text;
+  }
+}
+
+/// Two ranks of one host, as far as a planner can tell.
+class TwoRanks final : public Transport {
+ public:
+  [[nodiscard]] Rank rank() const override { return 0; }
+  [[nodiscard]] int size() const override { return 2; }
+  [[nodiscard]] int max_tag() const override { return 32767; }
+  [[nodiscard]] int ranks_on_host() const override { return 2; }
+  [[nodiscard]] bool threads_allowed() const override { return true; }
+  [[nodiscard]] std::unique_ptr<Channel> open() override { return nullptr; }
+};
+
+class PlannerByTable : public testing::Test {
+ protected:
+  std::string planned(Operation operation, std::size_t bytes, std::string_view algorithm = "auto",
+                      bool waits = true) {
+    const PlannedCall plan =
+        planner_.plan({.operation = operation, .bytes = bytes, .algorithm = algorithm}, waits);
+    return plan.signature.algorithm.data() +
+           (plan.signature.segments > 0 ? "/" + std::to_string(plan.signature.segments) : "") +
+           (plan.is_background() ? " early" : "");
+  }
+  void use(const std::string& rows, bool tuned_stock) {
+    planner_.use_decisions(DecisionTable::parse("papfft-decisions 1\n" + rows), tuned_stock);
+  }
+
+  TwoRanks transport_;
+  Options options_;
+  CallPlanner planner_{transport_, options_};
+};
+
+TEST_F(PlannerByTable, TakesTheFirstWayThatCanBeGone) {
+  const std::string rows = "gather 1000 mpi:3/64K mpi lin/2 bnom\n";
+  use(rows, true);
+  EXPECT_EQ(planned(Operation::gather, 1000), "lin/2") << "there is no MPI library";
+  planner_.offer_stock();
+  EXPECT_EQ(planned(Operation::gather, 1000), "mpi:3/64K");
+  EXPECT_EQ(planned(Operation::gather, 1000, "auto", false), "lin/2") << "MPI's calls cannot be started";
+  EXPECT_EQ(planned(Operation::gather, 1000, "bnom"), "bnom") << "the user named one";
+  use(rows, false);
+  EXPECT_EQ(planned(Operation::gather, 1000), "mpi");
+  options_.stuck_after = std::chrono::seconds(1);
+  EXPECT_EQ(planned(Operation::gather, 1000), "lin/2") << "within MPI nobody can tell who is stuck";
+}
+
+TEST_F(PlannerByTable, SizesThatWereNotMeasuredGoByTheRules) {
+  const std::string before = planned(Operation::gather, 10);
+  use("gather 1000 bnom/7\n", true);
+  EXPECT_EQ(planned(Operation::gather, 10), before);
+  EXPECT_EQ(planned(Operation::gather, 999), "bnom/7");
+}
+
+TEST_F(PlannerByTable, ABackgroundThreadIsNotGivenUpForAStockCallThatWasFastestWithoutDelays) {
+  use("allreduce 4000000 mpi ring\n", true);
+  planner_.offer_stock();
+  planner_.offer_background(true);
+  EXPECT_EQ(planned(Operation::allreduce, 4000000), "mpi") << "nothing of an allreduce can begin early";
+}
+
+}  // namespace
+}  // namespace papfft::comm
