@@ -277,8 +277,7 @@ TEST(MemoryChannel, AnAbandonedReceiveFreesThePipe) {
     MemoryChannel channel(transport.open(), pipes, transport.max_tag());
     if (transport.rank() == 0) {
       (void)channel.isend(1, 0, data);
-      EXPECT_FALSE(pipes->own(0).is_free(data.size()));
-      wait_for_all(channel, 1);
+      wait_for_all(channel, 1);  // the receiver takes but a part
       EXPECT_TRUE(pipes->own(0).is_free(data.size()));
       return;
     }
