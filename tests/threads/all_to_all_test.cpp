@@ -158,7 +158,7 @@ TEST_P(AllToAllOnThreads, KeepTheOrderOfANonCommutativeOperation) {
 INSTANTIATE_TEST_SUITE_P(Groups, AllToAllOnThreads,
                          testing::Values(Group{1, 5, 0}, Group{2, 0, 0}, Group{2, 1000, 1}, Group{3, 1, 2},
                                          Group{4, 17, 3}, Group{5, 20000, 4}, Group{7, 3, 5},
-                                         Group{8, 9001, 6}, Group{13, 129, 7}, Group{2, 300003, 8, 1},
+                                         Group{8, 9001, 6}, Group{13, 129, 7}, Group{2, 150003, 8, 1},
                                          Group{5, 1001, 9, 1}),
                          &Group::name);
 

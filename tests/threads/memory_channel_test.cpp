@@ -14,6 +14,7 @@
 #include <new>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "comm/transport/threads/thread_group.hpp"
@@ -224,6 +225,9 @@ std::shared_ptr<void> shared_memory() {
 class Shared final : public Channel {
  public:
   explicit Shared(Channel& channel) : channel_(channel) {}
+  ~Shared() override {
+    for (auto& memory : take_kept()) channel_.keep(std::move(memory));
+  }
   int isend(Rank target, int tag, std::span<const std::byte> data) override {
     return channel_.isend(target, tag, data);
   }
