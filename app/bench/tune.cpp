@@ -26,6 +26,7 @@ struct TuneOptions {
   std::string file;
   bool quiet = false;
   bool collectives = false;
+  std::vector<std::string> exported = {};  ///< what, and where to
   CollectiveTuning tuning;
 };
 
@@ -55,6 +56,11 @@ int run_tune(const TuneOptions& options) {
     CollectiveTuning tuning = options.tuning;
     tuning.file = options.file;
     tuning.quiet = options.quiet;
+    if (!options.exported.empty()) {
+      if (options.exported.front() != "openmpi-rules")
+        throw UsageError("--export " + options.exported.front() + ": known: openmpi-rules FILE");
+      tuning.rules_file = options.exported.back();
+    }
     return tune_collectives(tuning);
   }
   refuse_launcher("tune");
@@ -111,6 +117,11 @@ void add_tune(cli::Command& app) {
                       "remember it here (use it with PAPFFT_TUNING=FILE or PAPFFT_DECISIONS=FILE)");
   command->add_flag("--collectives", options->collectives,
                     "measure collectives on the ranks of this job instead, for 'auto'");
+  command
+      ->add_option("--export", options->exported,
+                   "with --collectives: openmpi-rules FILE writes the best of Open MPI's own algorithms as "
+                   "rules that Open MPI reads")
+      ->takes(2);
   command
       ->add_option("--op", options->tuning.operations,
                    "with --collectives: operations; all, if none is named")

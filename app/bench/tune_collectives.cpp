@@ -13,7 +13,7 @@
 
 #include "app/bench/bench_common.hpp"
 #include "app/bench/call_timer.hpp"
-#include "app/bench/stock_algorithms.hpp"
+#include "app/bench/openmpi_rules.hpp"
 #include "app/bench/way_race.hpp"
 #include "app/cli/exit_code.hpp"
 #include "app/io/errors.hpp"
@@ -87,6 +87,7 @@ class CollectiveTuner {
     race.round(2, kNear);
     race.round(4, kNear);
     keep(operation, size, race.ways());
+    keep_stock(operation, size, race.ways());
   }
 
   /// The best few, and in any case MPI's default and the best of ours, for those who cannot go the others.
@@ -99,6 +100,14 @@ class CollectiveTuner {
     }
     report(operation, size, row);
     table_.set(std::move(row));
+  }
+
+  /// The best that the MPI library can do by itself.
+  void keep_stock(Operation operation, const Case& size, const std::vector<DecisionTable::Way>& ways) {
+    const auto best =
+        std::ranges::find_if(ways, [](const DecisionTable::Way& way) { return is_stock(way.name); });
+    const comm::Choice choice = comm::choose(operation, best->name, group_, size.block_bytes, false);
+    stock_.push_back({operation, size.total_bytes, choice.stock});
   }
 
   [[nodiscard]] Case make_case(Operation operation, std::uint64_t bytes) const {
@@ -166,6 +175,7 @@ class CollectiveTuner {
     std::error_code error;  // writing will tell
     if (to.has_parent_path()) std::filesystem::create_directories(to.parent_path(), error);
     write_text(to.string(), table_.text());
+    if (!options_.rules_file.empty()) write_text(options_.rules_file, openmpi_rules(group_.ranks, stock_));
     if (!options_.quiet) {
       fmt::print("{}{}; remembered in {}\n", lines_.text(), table_.group().text(), to.string());
     }
@@ -183,6 +193,7 @@ class CollectiveTuner {
   comm::Communicator comm_{MPI_COMM_WORLD, job_.comm().options()};
   comm::GroupSize group_;
   DecisionTable table_;
+  std::vector<StockDecision> stock_;
   report::TextTable lines_{{"operation", "bytes", "chosen", "us", "mpi us", "gain over mpi"}};
 };
 
@@ -190,13 +201,17 @@ class CollectiveTuner {
 
 int tune_collectives(const CollectiveTuning& options) {
   require_launcher("tune --collectives");
+  if (!options.rules_file.empty()) check_outputs({options.rules_file});
   std::vector<Operation> operations;
   for (const std::string& name : options.operations) operations.push_back(comm::parse_operation(name));
   if (operations.empty()) {
     for (const comm::OperationTraits& row : comm::kOperations) operations.push_back(row.operation);
   }
+  std::ranges::sort(operations);
+  operations.erase(std::unique(operations.begin(), operations.end()), operations.end());
   std::vector<std::uint64_t> bytes;
   for (const std::string& text : options.bytes) bytes.push_back(report::parse_byte_count(text));
+  std::ranges::sort(bytes);
   return run_job(comm::Options::from_environment(), "auto", [&](Job& job) {
     CollectiveTuner tuner(job, options, operations, bytes);
     job.at_root([&] {

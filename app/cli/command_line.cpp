@@ -121,6 +121,11 @@ Option* Option::type_name(const std::string& name) {
   return this;
 }
 
+Option* Option::takes(int words) {
+  option_.expected(words);
+  return this;
+}
+
 Option* Option::delimiter(char between) {
   option_.delimiter(between);
   return this;

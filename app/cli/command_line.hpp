@@ -31,6 +31,8 @@ class Option {
   Option* type_name(const std::string& name);
   /// Of a list: "1,2" are two values.
   Option* delimiter(char between);
+  /// It is followed by exactly so many words.
+  Option* takes(int words);
   /// Of a list: each occurrence takes one value; the words after it are not its own.
   Option* one_value_each();
 

@@ -339,7 +339,14 @@ class LocalTest(ProgramTest):
     def test_tune_collectives_fills_a_file_and_auto_goes_by_it(self):
         table = self.path("sub/table.txt")
         tuned = self.papfft("tune", "--collectives", "--op", "bcast,allreduce", "--bytes", "2K,8K", "--budget", 0.2, "--file", table,
-                            ranks=2).stdout.decode()
+                            "--export", "openmpi-rules", self.path("rules"), ranks=2).stdout.decode()
+        rules = [line for line in self.path("rules").read_text().splitlines() if not line.startswith("#")]
+        self.assertEqual([rules[0], *rules[1:5], *rules[8:12]], ["2", "2", "1", "2", "3", "7", "1", "2", "3"])
+        for line in rules[5:8] + rules[12:]:
+            self.assertEqual(len(line.split()), 4)
+        environment = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_dynamic_rules_filename": str(self.path("rules"))}
+        self.papfft("bench", "collective", "--op", "bcast", "--algorithms", "mpi", "--bytes", "8K", "--iterations", 2, "--compute", "0ms",
+                    ranks=2, environment=environment)  # checks what stock MPI delivers by these rules
         lines = [line for line in table.read_text().splitlines() if line.startswith(("bcast ", "allreduce "))]
         self.assertEqual([line.split()[:2] for line in lines],
                          [["bcast", "2048"], ["bcast", "8192"], ["allreduce", "2048"], ["allreduce", "8192"]])
@@ -371,7 +378,9 @@ class LocalTest(ProgramTest):
                 (line,) = complaints(result.stderr)
                 self.assertIn("table.txt", line)
         for arguments, ranks in ((("tune", "--collectives"), 1), (("tune", "--collectives", "--op", "dance"), 2),
-                                 (("tune", "--collectives", "--bytes", "many"), 2)):
+                                 (("tune", "--collectives", "--bytes", "many"), 2),
+                                 (("tune", "--collectives", "--export", "rules", "x"), 2),
+                                 (("tune", "--collectives", "--export", "openmpi-rules"), 2)):
             with self.subTest(arguments):
                 result = run(command_line(arguments, ranks=ranks), cwd=self.folder)
                 self.assertEqual(result.returncode, 64)
