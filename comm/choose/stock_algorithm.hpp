@@ -14,7 +14,7 @@ struct StockAlgorithm {
   /// @throws std::invalid_argument  the text is no algorithm
   [[nodiscard]] static StockAlgorithm parse(std::string_view text);
   [[nodiscard]] std::string text() const;
-  friend auto operator<=>(const StockAlgorithm&, const StockAlgorithm&) = default;
+  friend bool operator==(const StockAlgorithm&, const StockAlgorithm&) = default;
 };
 
 /// What stands before the number in the name of an algorithm of ours: "mpi:3/64K".

@@ -27,14 +27,14 @@ MPI_Comm TunedStock::comm_of(Operation operation, const StockAlgorithm& algorith
   if (mpi_has_ended()) require_mpi();
   Tuned& tuned = tuned_[operation];
   if (tuned.variables == nullptr) tuned.variables = std::make_unique<StockVariables>(operation);
-  if (const auto found = tuned.comms.find(algorithm); found != tuned.comms.end()) return found->second;
+  if (const auto found = tuned.comms.find(algorithm.text()); found != tuned.comms.end()) return found->second;
   tuned.variables->require(algorithm);
   tuned.variables->set(algorithm);
   MPI_Comm made = MPI_COMM_NULL;
   const int code = MPI_Comm_dup(comm_, &made);
   tuned.variables->set({});
   check_mpi(code, "MPI_Comm_dup");
-  tuned.comms[algorithm] = made;
+  tuned.comms[algorithm.text()] = made;
   return made;
 }
 

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <string>
 
 #include "comm/choose/stock_algorithm.hpp"
 #include "comm/mpi/stock_variables.hpp"
@@ -28,7 +29,7 @@ class TunedStock {
   /// Of one operation.
   struct Tuned {
     std::unique_ptr<StockVariables> variables;
-    std::map<StockAlgorithm, MPI_Comm> comms = {};
+    std::map<std::string, MPI_Comm> comms = {};  // by the algorithm's text
   };
 
   [[nodiscard]] MPI_Comm comm_of(Operation operation, const StockAlgorithm& algorithm);
