@@ -28,13 +28,15 @@ std::string footer() {
          "  papfft simulate --algorithms bnom,binary --ranks 100000 --bytes 64K --segments 1,4\n"
          "  papfft simulate --op allreduce --ranks 64 --bytes 1M --platform fat-tree-10gbps.xml\n"
          "  papfft simulate --op bcast --algorithms circulant,circulant@hosts --hosts 8x4 --bytes 1M,8M\n"
+         "  papfft simulate --op bcast --algorithms circulant@hosts,circulant@lanes --hosts 8x4 --bytes 8M "
+         "--card-ports 4\n"
          "comm/model/README.md has the commands for the figures of the greedy reduction paper, and says what "
          "a platform "
          "changes. Rank r runs on the platform's r-th host, unless --hosts says which ranks share one; "
          "algorithms "
          "plan by what a message between the first two hosts costs.\n"
-         "With --hosts, the ranks of a host share one port each way for all that leaves the host, and talk "
-         "to each "
+         "With --hosts, the ranks of a host share one port each way, or --card-ports of them, for all that "
+         "leaves the host, and talk to each "
          "other by --inside-alpha and --inside-beta. Over bound: run time / the least that any algorithm "
          "could need, "
          "which is the larger of two: what must cross some host's link, and what must be copied inside a "
@@ -147,6 +149,14 @@ void SimulateOptions::declare_ports(cli::Command& command) {
       ->capture_default_str();
   command
       .add_option(
+          "--card-ports", card_ports,
+          "messages that a host's card moves at a time each way, each at the rate of --beta: as many as "
+          "it takes ranks to fill the host's link")
+      ->in_range(1, 1 << 20)
+      ->needs(hosts_option)
+      ->capture_default_str();
+  command
+      .add_option(
           "--ports", ports,
           "bi: a rank sends a message and receives one at a time; uni: it takes part in one at a time")
       ->one_of({"bi", "uni"})
@@ -173,7 +183,7 @@ cli::Option* SimulateOptions::declare_platform(cli::Command& command) {
                                                  "in data/platforms")
                                      ->type_name("FILE");
   for (const char* name :
-       {"--alpha", "--beta", "--ports", "--combining", "--inside-alpha", "--inside-beta"}) {
+       {"--alpha", "--beta", "--ports", "--combining", "--inside-alpha", "--inside-beta", "--card-ports"}) {
     command.get_option(name)->excludes(platform_option);
   }
   command

@@ -27,6 +27,7 @@ struct SimulateOptions {
   // As two ranks with a core each move 1 MB through memory on the machine of docs/measurements.md.
   std::string inside_alpha = "1us";
   double inside_beta_ns = 0.2;
+  int card_ports = 1;
   std::string ports = "bi";
   std::string combining = "overlapped";
   std::string window = "auto";

@@ -36,9 +36,11 @@ io::Json links_json(const SimulateOptions& options, const SimulateSettings& sett
 io::Json hosts_json(const SimulateOptions& options, const SimulateSettings& settings) {
   if (settings.hosts.empty()) return io::Json::object();
   const comm::InsideLink& inside = settings.machine.inside;
-  return {{"hosts", options.hosts},
-          {"inside_alpha", fmt::format("{:g}us", ns_of(inside.alpha) * 1e-3)},
-          {"inside_beta_ns_per_byte", ns_of(inside.beta)}};
+  io::Json json = {{"hosts", options.hosts},
+                   {"inside_alpha", fmt::format("{:g}us", ns_of(inside.alpha) * 1e-3)},
+                   {"inside_beta_ns_per_byte", ns_of(inside.beta)}};
+  if (options.platform.empty()) json["card_ports"] = options.card_ports;
+  return json;
 }
 
 io::Json row_json(const SimulateSettings& settings, const SimulatedRow& row) {

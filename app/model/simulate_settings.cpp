@@ -69,7 +69,8 @@ SimulateSettings::SimulateSettings(const SimulateOptions& o)
               .host_of_rank = hosts,
               .inside = {.alpha = parse_duration_ns(o.inside_alpha) * kTicksPerNs,
                          .beta = ticks_of(o.inside_beta_ns),
-                         .gamma = ticks_of(o.gamma_ns)}},
+                         .gamma = ticks_of(o.gamma_ns)},
+              .card_ports = o.card_ports},
       window(parse_window(o.window)),
       prediction_error_ns(parse_duration_ns(o.prediction_error)) {
   for (const std::string& name : o.algorithms) add_algorithm(name, o);

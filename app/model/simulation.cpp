@@ -122,7 +122,7 @@ class Simulation {
     const comm::Machine& machine = settings_.machine;
     const double moving = ns_of(comm::bound_on_hosts(settings_.operation, hosts, options_.root,
                                                      static_cast<std::int64_t>(block_bytes(ranks, bytes)),
-                                                     machine.beta, machine.inside.beta));
+                                                     machine.beta, machine.inside.beta, machine.card_ports));
     std::vector<double> result;
     for (int iteration = 0; iteration < options_.iterations; ++iteration) {
       const auto [first, last] = std::ranges::minmax(arrivals_ns(pattern, iteration, ranks));
@@ -143,7 +143,7 @@ class Simulation {
   }
 
   [[nodiscard]] comm::GroupSize group_of(int ranks) const {
-    return {ranks, comm::Hosts(ranks, settings_.hosts).count()};
+    return comm::GroupSize(comm::Hosts(ranks, settings_.hosts));
   }
 
   void add_rows(std::vector<SimulatedRow>& rows, const std::string& name, int ranks, std::uint64_t bytes,

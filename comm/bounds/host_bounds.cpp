@@ -51,11 +51,12 @@ LeastTraffic least_traffic(Operation operation, const Hosts& hosts, Rank root, s
 }
 
 std::int64_t bound_on_hosts(Operation operation, const Hosts& hosts, Rank root, std::int64_t bytes,
-                            std::int64_t beta, std::int64_t inside_beta) {
+                            std::int64_t beta, std::int64_t inside_beta, int card_ports) {
   if (beta < 0 || inside_beta < 0) throw std::invalid_argument("hosts' bound: a negative cost");
+  if (card_ports < 1) throw std::invalid_argument("hosts' bound: a card without a port");
   const LeastTraffic least = least_traffic(operation, hosts, root, bytes);
   const std::int64_t near = hosts.are_single() ? beta : std::min(beta, inside_beta);
-  return std::max(product(least.link_bytes, beta), product(least.rank_bytes, near));
+  return std::max(product(least.link_bytes, beta) / card_ports, product(least.rank_bytes, near));
 }
 
 }  // namespace papfft::comm

@@ -41,15 +41,17 @@ struct LeastTraffic {
                                          std::int64_t bytes);
 
 /// The least run time of a collective on hosts: the larger of
-/// - link_bytes x beta: what must cross some host's link,
+/// - link_bytes x beta / card_ports: what must cross some host's link, which moves so many messages at a time each way,
 /// - rank_bytes x the lesser of beta and inside_beta: what must be copied inside some host, because each byte passes the rank's
 ///   port either from its own host or from another one. If every rank is alone on its host, that is beta.
 /// Latency and combining are left out, so a schedule with short messages stays above the bound. Ranks that arrive apart can
 /// only take longer than ranks that arrive together.
 /// @param beta         time per byte between hosts, >= 0; in a unit of the caller's choice, which is that of the result
 /// @param inside_beta  time per byte inside a host, >= 0, in the same unit
+/// @param card_ports   Machine::card_ports, >= 1
 /// @throws as least_traffic
 [[nodiscard]] std::int64_t bound_on_hosts(Operation operation, const Hosts& hosts, Rank root,
-                                          std::int64_t bytes, std::int64_t beta, std::int64_t inside_beta);
+                                          std::int64_t bytes, std::int64_t beta, std::int64_t inside_beta,
+                                          int card_ports = 1);
 
 }  // namespace papfft::comm

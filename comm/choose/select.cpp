@@ -272,6 +272,7 @@ int select_segments(const Algorithm& algorithm, const GroupSize& group, std::siz
   // What leaders pass on are the blocks of a host together.
   if (moves_per_rank(algorithm.operation))
     bytes = bytes * static_cast<std::size_t>(group.ranks) / static_cast<std::size_t>(ranks);
+  bytes /= static_cast<std::size_t>(algorithm.shares(group.per_host));
   switch (algorithm.segmentation) {
     case Segmentation::whole:
       return 1;

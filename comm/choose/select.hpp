@@ -8,6 +8,7 @@
 
 #include "comm/choose/stock_algorithm.hpp"
 #include "comm/progress/progress.hpp"
+#include "comm/schedule/core/hosts.hpp"
 #include "comm/schedule/core/registry.hpp"
 #include "papfft/options.hpp"
 
@@ -17,6 +18,7 @@ namespace papfft::comm {
 struct GroupSize {
   int ranks;
   int hosts;
+  int per_host;  ///< ranks on the smallest host
   /// On some host more ranks than cores, so that what a message costs a rank counts beside what it costs the network.
   bool is_crowded;
   /// Messages inside a host go through our own memory (Transport::has_pipes). Of groups on one host only, as all ranks must know it.
@@ -24,8 +26,11 @@ struct GroupSize {
 
   GroupSize(int ranks_in = 1)
       : GroupSize(ranks_in, ranks_in) {}  // NOLINT(google-explicit-constructor): one rank per host
+  /// As many ranks on each host, or nearly so.
   GroupSize(int ranks_in, int hosts_in, bool is_crowded_in = false)
-      : ranks(ranks_in), hosts(hosts_in), is_crowded(is_crowded_in) {}
+      : ranks(ranks_in), hosts(hosts_in), per_host(ranks_in / hosts_in), is_crowded(is_crowded_in) {}
+  explicit GroupSize(const Hosts& on, bool is_crowded_in = false)
+      : ranks(on.rank_count()), hosts(on.count()), per_host(on.fewest_ranks()), is_crowded(is_crowded_in) {}
   /// All share one host, so that messages are copies in its memory.
   [[nodiscard]] bool is_one_host() const { return hosts == 1 && ranks > 1; }
   /// Some share a host, and there are several.

@@ -69,7 +69,7 @@ std::string CallSignature::text() const {
 CallPlanner::CallPlanner(const Transport& transport, const Options& options)
     : transport_(transport), options_(options) {
   const Hosts hosts(transport.size(), transport.host_of_rank());
-  group_ = {transport.size(), hosts.count(), transport.is_any_crowded()};
+  group_ = GroupSize(hosts, transport.is_any_crowded());
   group_.has_pipes = group_.is_one_host() && transport.has_pipes();
   if (!hosts.are_single())
     host_of_rank_.assign(transport.host_of_rank().begin(), transport.host_of_rank().end());

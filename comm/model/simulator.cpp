@@ -114,7 +114,9 @@ class Engine {
   };
 
   struct Port {
-    bool busy = false;
+    int places = 1;  // for so many activities at a time
+    int taken = 0;
+    [[nodiscard]] bool is_full() const { return taken == places; }
     int released_by = kNone;
     int claim = kNone;  // combining that takes the port as soon as it is free
     MinHeap<Request> waiting;
@@ -147,6 +149,7 @@ class Engine {
     require(machine_.alpha >= 0 && machine_.beta >= 0 && machine_.gamma >= 0, "negative cost");
     require(machine_.inside.alpha >= 0 && machine_.inside.beta >= 0 && machine_.inside.gamma >= 0,
             "negative cost inside a host");
+    require(machine_.card_ports >= 1, "a host's card needs a port");
     require(conduct_.window.sends >= 1 && conduct_.window.receives >= 1, "the window must admit one message");
   }
 
@@ -175,6 +178,8 @@ class Engine {
     result_.ops.resize(states_.size());
     result_.exit.assign(arrivals_.begin(), arrivals_.end());
     ports_.resize(3 * idx(shape_.ranks) + 2 * idx(hosts_.count()));
+    for (std::size_t port = idx(port_out_of(0)); port < ports_.size(); ++port)
+      ports_[port].places = machine_.card_ports;
     const std::vector<int> partners = matcher.partners();
     for (std::size_t id = 0; id < states_.size(); ++id) {
       State& state = states_[id];
@@ -292,17 +297,17 @@ class Engine {
 
   /// Combining on `held` begins when `port` is free too.
   void claim(int port, int held, int id) {
-    if (port != held && ports_[idx(port)].busy) {
+    if (port != held && ports_[idx(port)].is_full()) {
       ports_[idx(port)].claim = id;
       return;
     }
-    ports_[idx(port)].busy = true;
+    ports_[idx(port)].taken = 1;
     push(add(now_, duration(id)), EventKind::combined, id);
   }
 
   void release(int port, int by) {
     Port& p = ports_[idx(port)];
-    p.busy = false;
+    --p.taken;
     p.released_by = by;
     if (p.claim != kNone) {
       const int id = p.claim;
@@ -368,7 +373,7 @@ class Engine {
       requests_.pop();
       const Ports ports = ports_of(request.id);
       const int origin = request.port;
-      const int* busy = std::ranges::find_if(ports, [&](int port) { return ports_[idx(port)].busy; });
+      const int* busy = std::ranges::find_if(ports, [&](int port) { return ports_[idx(port)].is_full(); });
       if (busy == ports.end()) {
         if (origin != kNone) states_[idx(request.id)].cause = ports_[idx(origin)].released_by;
         start(request.id, ports);
@@ -382,13 +387,13 @@ class Engine {
 
   void take_next(int port) {
     Port& p = ports_[idx(port)];
-    if (p.busy || p.waiting.empty()) return;
+    if (p.is_full() || p.waiting.empty()) return;
     requests_.push(p.waiting.top());
     p.waiting.pop();
   }
 
   void start(int id, const Ports& ports) {
-    for (const int port : ports) ports_[idx(port)].busy = true;
+    for (const int port : ports) ++ports_[idx(port)].taken;
     const bool message = op(id).kind == OpKind::send;
     if (op(id).kind != OpKind::recv_combine) result_.ops[idx(id)].start = now_;
     if (message) result_.ops[idx(states_[idx(id)].partner)].start = now_;

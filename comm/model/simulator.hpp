@@ -44,9 +44,9 @@ struct InsideLink {
 /// The Hockney model with one port each way per rank: a message of m bytes takes alpha + beta m, and combining it
 /// gamma m. All values >= 0.
 ///
-/// Where several ranks share a host, they share its network card, which is one more port each way: a message between hosts
-/// occupies the sender's port, its host's, the receiver's host's and the receiver's. A message inside a host occupies the ports of
-/// its two ranks alone.
+/// Where several ranks share a host, they share its network card, which has one more port each way, or some: a message between hosts
+/// occupies the sender's port, one of its host's, one of the receiver's host's and the receiver's. A message inside a host occupies the
+/// ports of its two ranks alone.
 struct Machine {
   Ticks alpha = 0;  ///< per message
   Ticks beta = 0;   ///< per byte moved
@@ -58,6 +58,9 @@ struct Machine {
   /// The host of each rank, by any number; must outlive the run. Empty: each rank has a host of its own.
   std::span<const int> host_of_rank = {};
   InsideLink inside = {};  ///< of messages between two ranks of one host
+  /// How many messages a host's card moves at a time each way, each at the full rate of a rank's port: how many ranks it takes to
+  /// fill the host's link.
+  int card_ports = 1;
 };
 
 /// How the ranks run their programs.

@@ -102,6 +102,16 @@ class SimulateTest(ProgramTest):
         self.assertEqual({row["algorithm"]: row["run_ns"]["mean"] for row in rows}, {"bound": 400, "bnom": 512, "bnom@hosts": 512})
         self.assertEqual([row["bound_ns"] for row in rows], [400] * 3)
         self.assertEqual([row["over_best"] for row in rows], [400 / 512, 1, 1])
+        # Two lanes of 100 bytes each: the root hands its neighbour one in 102, both cross, and both hosts exchange them in 102.
+        arguments = ("--op", "bcast", "--algorithms", "bound,bnom@hosts,bnom@lanes", "--hosts", "2x2", "--bytes", 200, "--segments", 1)
+        self.assertEqual(self.run_ns(*arguments, *links), {"bound": 800, "bnom@hosts": 1012, "bnom@lanes": 102 + 2 * 410 + 102})
+        self.assertEqual(self.run_ns(*arguments, *links, "--card-ports", 2),
+                         {"bound": 400, "bnom@hosts": 1012, "bnom@lanes": 102 + 410 + 102})
+        self.assertEqual(json.loads(self.path("out.json").read_text())["settings"]["card_ports"], 2)
+        for mistake, said in ((("--hosts", "2x2", "--card-ports", 0), "not in range"), (("--card-ports", 2), "requires --hosts")):
+            result = run(command_line(("simulate", "--quiet", *mistake)), cwd=self.folder)
+            self.assertEqual(result.returncode, 64)
+            self.assertIn(said, complaints(result.stderr)[0])
         # Dealt out in turn, the tree sends twice between hosts: 0 -> 2 inside, then 0 -> 1 and 2 -> 3, which share the cards.
         times = self.run_ns("--op", "bcast", "--algorithms", "bnom", "--hosts", "0,1,0,1", "--bytes", 100, "--segments", 1, *links)
         self.assertEqual(times, {"bnom": 102 + 2 * 410})

@@ -18,9 +18,9 @@ namespace {
 
 using namespace test;
 
-/// Five hosts of 1, 2, 3, 4 and 2 ranks; round robin over three hosts; one host.
+/// Five hosts of 1, 2, 3, 4 and 2 ranks; round robin over three hosts; two hosts of 2 and 5 ranks; one host.
 const std::vector<std::vector<int>> kLayouts = {
-    {0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4}, {0, 1, 2, 0, 1, 2, 0, 1}, {3, 3, 3}};
+    {0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4}, {0, 1, 2, 0, 1, 2, 0, 1}, {1, 0, 1, 1, 0, 1, 1}, {3, 3, 3}};
 
 void for_all(Operation operation, const std::function<void(Collectives&, std::string_view)>& body) {
   for (const std::vector<int>& hosts : kLayouts) {

@@ -278,6 +278,20 @@ TEST(SelectSegments, CountHostsWhereLeadersPassThemOn) {
             select_segments(*gather.flat, GroupSize(8), 4 << 20, Options{}));
 }
 
+TEST(SelectSegments, AreThoseOfALanesShare) {
+  const Algorithm& lanes = find_algorithm(Operation::bcast, "circulant@lanes");
+  EXPECT_EQ(select_segments(lanes, GroupSize(32, 8), 8 << 20, Options{}),
+            select_segments(*lanes.flat, GroupSize(8), 2 << 20, Options{}));
+  // As many lanes as the smallest host has ranks: two here.
+  const GroupSize uneven(Hosts(10, std::vector{0, 1, 1, 0, 1, 1, 1, 1, 2, 2}));
+  EXPECT_EQ(select_segments(lanes, uneven, 8 << 20, Options{}),
+            select_segments(*lanes.flat, GroupSize(3), 4 << 20, Options{}));
+  const Algorithm& gather = find_algorithm(Operation::gather, "credit@lanes");
+  EXPECT_EQ(select_segments(gather, GroupSize(32, 8), 1 << 20, Options{}),
+            select_segments(*gather.flat, GroupSize(8), 1 << 20, Options{}))
+      << "a lane has one block of each host";
+}
+
 TEST(SelectSegments, AreLongInsideAHost) {
   const Algorithm& tree = find_algorithm(Operation::bcast, "bnom");
   EXPECT_EQ(select_segments(tree, GroupSize(4, 1), 1 << 19, Options{}), 1);

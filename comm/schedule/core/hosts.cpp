@@ -28,6 +28,8 @@ std::vector<int> Hosts::ranks_per_host() const {
   return counts;
 }
 
+int Hosts::fewest_ranks() const { return std::ranges::min(ranks_per_host()); }
+
 bool Hosts::is_even() const {
   return std::ranges::all_of(members_, [&](const auto& m) { return m.size() == members_.front().size(); });
 }

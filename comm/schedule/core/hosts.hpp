@@ -22,6 +22,8 @@ class Hosts {
   }
   [[nodiscard]] int rank_count() const { return static_cast<int>(host_.size()); }
   [[nodiscard]] std::vector<int> ranks_per_host() const;
+  /// How many ranks the smallest host has.
+  [[nodiscard]] int fewest_ranks() const;
   /// All hosts have equally many ranks.
   [[nodiscard]] bool is_even() const;
   /// Every rank is alone on its host.

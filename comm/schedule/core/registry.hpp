@@ -69,6 +69,10 @@ struct Algorithm {
   [[nodiscard]] int passing(int ranks, int hosts) const {
     return composition != nullptr && composition->among_leaders ? hosts : ranks;
   }
+  /// Into how many shares the data are cut first, each passed on by itself. @param per_host  ranks on the smallest host
+  [[nodiscard]] int shares(int per_host) const {
+    return composition != nullptr && composition->in_lanes ? per_host : 1;
+  }
 };
 
 /// All algorithms, by operation, then in the order of registry.def; behind these what register_algorithms() has added.

@@ -6,7 +6,7 @@
 namespace papfft::comm {
 
 std::span<const Composition* const> compositions() {
-  static constexpr std::array all = {&kAmongLeaders, &kByHost};
+  static constexpr std::array all = {&kAmongLeaders, &kInLanes, &kByHost};
   return all;
 }
 

@@ -96,6 +96,60 @@ TEST(TwoLevels, ACardHasAPortEachWayIfDuplex) {
   EXPECT_EQ(simulate_on(s, machine).run_time, 820);
 }
 
+TEST(TwoLevels, ACardMayMoveSeveralMessagesAtATime) {
+  const Schedule s = schedule_of({.operation = Operation::allgather, .ranks = 6}, [](Builders& b) {
+    for (Rank r = 0; r < 3; ++r) pass(b, r, r + 3);
+  });
+  const Layout layout = {0, 0, 0, 1, 1, 1};
+  Machine machine = two_levels(layout);
+  EXPECT_THAT(simulate_on(s, machine).exit, ElementsAre(410, 820, 1230, 410, 820, 1230));
+  machine.card_ports = 2;
+  EXPECT_THAT(simulate_on(s, machine).exit, ElementsAre(410, 410, 820, 410, 410, 820));
+  machine.card_ports = 3;
+  EXPECT_EQ(simulate_on(s, machine).run_time, 410);
+  machine.duplex = false;  // out of one host and into it
+  machine.card_ports = 2;
+  const Schedule both_ways = schedule_of({.operation = Operation::allgather, .ranks = 6}, [](Builders& b) {
+    pass(b, 0, 3);
+    pass(b, 4, 1);
+    pass(b, 2, 5);
+  });
+  EXPECT_EQ(simulate_on(both_ways, machine).run_time, 820);
+}
+
+// 200 bytes for three other ranks. One leader: 10 + 4 x 200 by the link, 2 + 200 inside. Two lanes: the root hands rank 1 its half in
+// 102. If the card moves two messages at a time, both halves cross it until 512, and both hosts exchange them until 614. If it moves
+// one, the second half is there at 922, and its host has exchanged the halves at 1024.
+TEST(TwoLevels, LanesGainIfOneRankCannotFillTheLink) {
+  Machine machine = two_levels(kPairs);
+  const auto run = [&](const char* name, std::int64_t slot_bytes) {
+    const Schedule s = make_schedule(find_algorithm(Operation::bcast, name),
+                                     {.operation = Operation::bcast, .ranks = 4, .host = kPairs});
+    return simulate_on(s, machine, {}, slot_bytes).run_time;
+  };
+  EXPECT_EQ(run("bnom@hosts", 200), 1012);
+  EXPECT_EQ(run("bnom@lanes", 100), 1024);
+  machine.card_ports = 2;
+  EXPECT_EQ(run("bnom@hosts", 200), 1012);
+  EXPECT_EQ(run("bnom@lanes", 100), 614);
+}
+
+// Hosts of 2 and 16 ranks: two lanes of 32 segments, or one of 64. The card carries a segment in 410; the 16 ranks hand on two in 204
+// along two trees side by side. If a rank took the same segment of both lanes one after the other, the card would wait for the trees.
+TEST(TwoLevels, LanesWithTreesSideBySideKeepTheLinkBusy) {
+  Layout layout(18, 1);
+  layout[0] = layout[1] = 0;
+  Machine machine = two_levels(layout);
+  machine.gamma = machine.inside.gamma = 0;
+  for (const Operation operation : {Operation::bcast, Operation::reduce}) {
+    const Schedule lanes =
+        make_schedule(find_algorithm(operation, "chain@lanes"),
+                      {.operation = operation, .ranks = 18, .segments = 32, .host = layout});
+    EXPECT_EQ(lanes.shape.segments, 64);
+    EXPECT_LT(simulate_on(lanes, machine).run_time, 64 * 410 * 12 / 10) << to_string(operation);
+  }
+}
+
 TEST(TwoLevels, CombiningCostsByWhereTheMessageCameFrom) {
   const Schedule s = schedule_of({.operation = Operation::reduce, .ranks = 3}, [](Builders& b) {
     b[0].recv_combine(1, {0, 1});
@@ -203,6 +257,9 @@ TEST(TwoLevels, RefusesWhatMakesNoSense) {
   Machine machine = two_levels(kPairs);
   machine.inside.beta = -1;
   EXPECT_THROW((void)simulate_on(s, machine), std::invalid_argument);
+  machine = two_levels(kPairs);
+  machine.card_ports = 0;
+  EXPECT_THROW((void)simulate_on(s, machine), std::invalid_argument);
 }
 
 // ---- the bound -------------------------------------------------------------------------------------------------
@@ -227,6 +284,8 @@ TEST(HostBound, IsWhatMustCrossALinkOrBeCopied) {
   }
   EXPECT_EQ(bound(Operation::allreduce, 0, 0), 2 * 2 * 30 / 3 * 10);
   EXPECT_EQ(bound(Operation::allreduce, 0, 9), 2 * 5 * 30 / 6 * 9);
+  EXPECT_EQ(bound_on_hosts(Operation::bcast, hosts, 0, 30, 10, 4, 2), 150) << "two messages at a time";
+  EXPECT_EQ(bound_on_hosts(Operation::bcast, hosts, 0, 30, 10, 4, 3), 120) << "30 bytes at 4";
 }
 
 TEST(HostBound, OnOneHostCountsCopiesAlone) {
@@ -242,6 +301,7 @@ TEST(HostBound, RefusesWhatMakesNoSense) {
   EXPECT_THROW((void)least_traffic(Operation::bcast, hosts, 4, 1), std::invalid_argument);
   EXPECT_THROW((void)least_traffic(Operation::allreduce, hosts, 0, -1), std::invalid_argument);
   EXPECT_THROW((void)bound_on_hosts(Operation::bcast, hosts, 0, 1, -1, 0), std::invalid_argument);
+  EXPECT_THROW((void)bound_on_hosts(Operation::bcast, hosts, 0, 1, 1, 0, 0), std::invalid_argument);
   EXPECT_THROW((void)bound_on_hosts(Operation::gather, hosts, 0, std::int64_t{1} << 61, 9, 0),
                std::overflow_error);
 }
@@ -280,12 +340,15 @@ TEST(HostBound, NoScheduleIsFaster) {
       const Schedule s = make_schedule(*algorithm, request);
       const auto bytes = static_cast<std::int64_t>(rng() % 5000);
       const Ticks inside_beta = trial % 2 == 0 ? 0 : static_cast<Ticks>(rng() % 12);
-      const Machine machine{.beta = 4, .host_of_rank = layout, .inside = {.beta = inside_beta}};
+      const Machine machine{.beta = 4,
+                            .host_of_rank = layout,
+                            .inside = {.beta = inside_beta},
+                            .card_ports = 1 + trial / 2 % 3};
       const Conduct conduct{.window = {1 + trial % 8, 1 + trial % 8, 4, 4}};
       const Simulation x =
           simulate(s, sizes_of(s.shape, bytes), std::vector<Ticks>(idx(p)), machine, conduct);
-      const Ticks bound =
-          bound_on_hosts(algorithm->operation, Hosts(p, layout), root, bytes, machine.beta, inside_beta);
+      const Ticks bound = bound_on_hosts(algorithm->operation, Hosts(p, layout), root, bytes, machine.beta,
+                                         inside_beta, machine.card_ports);
       ASSERT_GE(x.run_time, bound) << to_string(algorithm->operation) << " " << algorithm->name << " trial "
                                    << trial;
       close += bound > 0 && x.run_time <= bound * 11 / 10 ? 1 : 0;

@@ -31,7 +31,9 @@ std::vector<std::vector<int>> layouts() {
       {0, 0, 1, 1},
       {0, 1, 0, 1},
       {7, 3, 3, 7, 7},
-      {0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4},  // five hosts of 1, 2, 3, 4, 2 ranks
+      {0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4},     // five hosts of 1, 2, 3, 4, 2 ranks
+      {0, 0, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2},  // three of 2, 7, 4
+      {1, 0, 1, 2, 1, 1, 0, 2, 2, 1, 1, 2, 1},
       {0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4}};
   std::mt19937 rng(5);
   for (const int hosts : {2, 3, 8}) {
@@ -163,6 +165,96 @@ TEST(Leaders, CrossEachLinkNoMoreOftenThanTheFlatAlgorithmAmongHosts) {
   for (const auto& [h, slots] : ring.out) EXPECT_EQ(slots, kSegments * 11) << h;
 }
 
+TEST(Lanes, CrossEachLinkAsOftenAsOneLeaderDoesAndShareTheWork) {
+  const std::vector<int> host = {2, 0, 1, 0, 1, 2, 0, 2, 1, 2, 2, 2};  // 6, 3 and 3 ranks: three lanes
+  constexpr int kSegments = 4;
+  const Schedule schedule = make_schedule(
+      find_algorithm(Operation::bcast, "chain@lanes"),
+      {.operation = Operation::bcast, .ranks = 12, .root = 4, .segments = kSegments, .host = host});
+  EXPECT_EQ(schedule.shape.segments, 3 * kSegments);
+  for (const auto& [h, slots] : crossing(schedule, host).in) EXPECT_EQ(slots, 3 * kSegments) << h;
+  std::map<int, int> leaders;  // per host
+  for (Rank r = 0; r < 12; ++r) {
+    int received = 0;
+    for (const Op& op : schedule.programs[idx(r)].ops()) {
+      if (op.kind == OpKind::recv && !op.inside) received += op.blocks.count();
+    }
+    if (received == 0) continue;
+    ++leaders[host[idx(r)]];
+    EXPECT_EQ(received, kSegments) << "rank " << r;
+  }
+  EXPECT_EQ(leaders, (std::map<int, int>{{0, 3}, {2, 3}}));
+}
+
+TEST(Lanes, AreOneWhereAHostHasOneRank) {
+  for (const Algorithm* flat : algorithms()) {
+    if (!kInLanes.serves(*flat)) continue;
+    const auto made = [&](const char* composition) {
+      return make_schedule(find_algorithm(flat->operation, std::string(flat->name) + composition),
+                           {.operation = flat->operation,
+                            .ranks = 8,
+                            .segments = 3,
+                            .arrival_ns = {50, 20, 90, 10, 30, 70, 60, 40},
+                            .round_ns = 10,
+                            .host = {5, 1, 1, 2, 2, 2, 2, 1}});
+    };
+    EXPECT_EQ(made("@lanes").programs, made("@hosts").programs) << flat->name;
+  }
+}
+
+TEST(Lanes, ABroadcastOfTwoHosts) {
+  // The example in lanes.cpp: rank 1 gets its share first.
+  const Request request{.operation = Operation::bcast, .ranks = 4, .host = {0, 0, 1, 1}};
+  EXPECT_EQ(to_text(make_schedule(find_algorithm(Operation::bcast, "bnom@lanes"), request)),
+            "bcast: 4 ranks, root 0, 2 blocks\n"
+            "rank 0\n"
+            "  0  round 0  send ->1 [1,2) inside its host\n"
+            "  1  round 0  send ->2 [0,1)\n"
+            "  2  round 0  send ->1 [0,1) inside its host\n"
+            "rank 1\n"
+            "  0  round 0  recv <-0 [1,2) inside its host\n"
+            "  1  round 0  send ->3 [1,2)  after {0}\n"
+            "  2  round 0  recv <-0 [0,1) inside its host\n"
+            "rank 2\n"
+            "  0  round 0  recv <-0 [0,1)\n"
+            "  1  round 0  send ->3 [0,1) inside its host  after {0}\n"
+            "  2  round 0  recv <-3 [1,2) inside its host\n"
+            "rank 3\n"
+            "  0  round 0  recv <-1 [1,2)\n"
+            "  1  round 0  send ->2 [1,2) inside its host  after {0}\n"
+            "  2  round 0  recv <-2 [0,1) inside its host\n");
+}
+
+TEST(Lanes, AHostComesToAScatterWithTheLastOfItsLeaders) {
+  // Two lanes. Ranks 2 and 3 are both there at 90, ranks 4 and 6 at 30, although rank 2 comes first of all.
+  const Request request{.operation = Operation::scatter,
+                        .ranks = 7,
+                        .arrival_ns = {0, 0, 10, 90, 20, 99, 30},
+                        .host = {0, 0, 1, 1, 2, 2, 2}};
+  const Schedule schedule = make_schedule(find_algorithm(Operation::scatter, "sln@lanes"), request);
+  std::vector<Rank> served;
+  for (const Op& op : schedule.programs[0].ops()) {
+    if (op.kind == OpKind::send && !op.inside) served.push_back(op.peer);
+  }
+  EXPECT_THAT(served, ElementsAre(4, 2));
+  EXPECT_THAT(schedule.programs[6].ops()[0].peer, 1) << "the second leader";
+}
+
+TEST(Lanes, ABlockGoesByTheLaneOfItsRankOrOfTheLeaderThatServesIt) {
+  // Host 0 has ranks 0, 2 and 4 and two lanes: rank 4 has none, and its block goes by that of rank 0.
+  const Request request{.operation = Operation::allgather, .ranks = 5, .host = {0, 1, 0, 1, 0}};
+  const Schedule schedule = make_schedule(find_algorithm(Operation::allgather, "ring@lanes"), request);
+  EXPECT_THAT(schedule.shape.holder, ElementsAre(0, 4, 1, 2, 3));
+  EXPECT_THAT(to_text(schedule), HasSubstr("rank 0\n"
+                                           "  0  round 0  recv <-4 [1,2) inside its host\n"
+                                           "  1  round 0  send ->1 [0,2)  after {0}\n"
+                                           "  2  round 0  recv <-1 [2,3)\n"));
+  EXPECT_THAT(to_text(schedule), HasSubstr("rank 4\n"
+                                           "  0  round 0  send ->0 [1,2) inside its host\n"
+                                           "  1  round 0  recv <-2 [3,4) inside its host\n"
+                                           "  2  round 0  recv <-0 [0,1) inside its host\n"));
+}
+
 TEST(Leaders, AHostComesToABroadcastWithItsFirstRankAndToAReductionWithItsLast) {
   const Request request{.operation = Operation::bcast,
                         .ranks = 6,
@@ -251,7 +343,7 @@ TEST(Compositions, AreNamedBehindTheAlgorithm) {
     return "taken";
   };
   EXPECT_EQ(refused(Operation::bcast, "circulant@moon"),
-            "no bcast algorithm 'circulant@moon'; circulant can be had as it is or with @hosts");
+            "no bcast algorithm 'circulant@moon'; circulant can be had as it is or with @hosts, @lanes");
   EXPECT_THAT(refused(Operation::bcast, "magic@hosts"), HasSubstr("no bcast algorithm 'magic'; known: "));
   EXPECT_EQ(refused(Operation::gather, "ls@hosts"),
             "no gather algorithm 'ls@hosts'; ls can be had only as it is");
