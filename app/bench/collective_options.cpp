@@ -21,7 +21,8 @@ std::string footer() {
          "--compute 0ms\n"
          "Patterns:\n" +
          known_arrival_patterns() +
-         "Two peers: mpi is what a program gets that asks for nothing. mpi-best is what an expert gets from "
+         "\nTwo peers: mpi is what a program gets that asks for nothing. mpi-best is what an expert gets "
+         "from "
          "the same library: "
          "before the calls that count, the benchmark tries all algorithms of stock MPI with several segment "
          "sizes, without "
@@ -61,10 +62,7 @@ void CollectiveOptions::declare(cli::Command& command) {
           "posted early)")
       ->delimiter(',')
       ->capture_default_str();
-  command.add_option("--bytes", bytes, "sizes of the whole vector; K, M and G are powers of two")
-      ->delimiter(',')
-      ->capture_default_str();
-  command.add_option("--delay", delays, "arrival patterns, see below")->delimiter(',')->capture_default_str();
+  declare_cases(command);
   command
       .add_option("--counts", counts,
                   "block sizes of allgatherv and reduce_scatter: regular, irregular (0, 1 and 2 times the "
@@ -72,13 +70,26 @@ void CollectiveOptions::declare(cli::Command& command) {
                   "degenerate (all with rank 0)")
       ->one_of({"regular", "irregular", "degenerate"})
       ->capture_default_str();
+  declare_measurement(command);
+  command.add_flag(
+      "--calls", calls,
+      "write every rank's times of every call into the JSON too: papfft report then shows arrivals and "
+      "prediction errors call by call");
+  command.add_option("--csv", csv, "write the rows as CSV to this file");
+  command.add_option("--raw", raw, "write every rank's times of every call as CSV to this file");
+  job.declare_common(command);
+  command.footer(footer());
+}
+
+void CollectiveOptions::declare_cases(cli::Command& command) {
+  command.add_option("--bytes", bytes, "sizes of the whole vector; K, M and G are powers of two")
+      ->delimiter(',')
+      ->capture_default_str();
+  command.add_option("--delay", delays, "arrival patterns, see below")->delimiter(',')->capture_default_str();
   command.add_option("--type", type, "what reductions add up: float or uint32")
       ->one_of({"float", "uint32"})
       ->capture_default_str();
   command.add_option("--root", root, "root of the operation, a rank")->count_from_0()->capture_default_str();
-  declare_measurement(command);
-  job.declare_common(command);
-  command.footer(footer());
 }
 
 void CollectiveOptions::declare_measurement(cli::Command& command) {
@@ -98,12 +109,6 @@ void CollectiveOptions::declare_measurement(cli::Command& command) {
                    "choose segments by what messages between two hosts cost in this run, instead of by "
                    "PAPFFT_ALPHA_NS and "
                    "the like");
-  command.add_flag(
-      "--calls", calls,
-      "write every rank's times of every call into the JSON too: papfft report then shows arrivals and "
-      "prediction errors call by call");
-  command.add_option("--csv", csv, "write the rows as CSV to this file");
-  command.add_option("--raw", raw, "write every rank's times of every call as CSV to this file");
 }
 
 }  // namespace papfft::app

@@ -29,13 +29,15 @@ struct CollectiveOptions {
   std::string counts = "regular";
   std::string type = "float";
   bool measure_link = false;
+  bool predicts = true;  ///< calls are announced to a session, which predicts arrivals
   bool calls = false;
   std::string csv;
   std::string raw;
 
   void declare(cli::Command& command);
-
- private:
+  /// Those that any benchmark of collectives has: sizes, patterns, the root, what is added up.
+  void declare_cases(cli::Command& command);
+  /// And how calls are measured.
   void declare_measurement(cli::Command& command);
 };
 

@@ -18,6 +18,11 @@ using report::summarize;
 
 }  // namespace
 
+double run_time_ms(std::span<const CallRecord> records) {
+  return milliseconds(std::ranges::max(records, {}, &CallRecord::exit_ns).exit_ns -
+                      std::ranges::min(records, {}, &CallRecord::arrival_ns).arrival_ns);
+}
+
 void CollectiveRow::add(std::span<const CallRecord> records, bool counts, double message_ns) {
   std::vector<std::int64_t> arrival_ns;
   std::vector<std::int64_t> exit_ns;
@@ -34,7 +39,7 @@ void CollectiveRow::add(std::span<const CallRecord> records, bool counts, double
     if (counts && record.prediction_error_ns >= 0)
       prediction_error.push_back(milliseconds(record.prediction_error_ns));
   }
-  const double run_ms = milliseconds(comm::run_time_ns(arrival_ns, exit_ns));
+  const double run_ms = run_time_ms(records);
   if (first < 0) first = run_ms;
   if (!counts) return;
   run.push_back(run_ms);
@@ -140,14 +145,10 @@ Json CollectiveResult::calls_json(const CollectiveRow& row) const {
   return {{"arrival_us", arrival}, {"exit_us", exit}, {"predicted_us", predicted}};
 }
 
-Json CollectiveResult::settings_json() const {
-  return {{"op", options.operation},
-          {"algorithms", settings.names()},
-          {"bytes", settings.bytes},
-          {"delays", options.delays},
-          {"iterations", options.iterations},
+Json measurement_json(const CollectiveOptions& options) {
+  return {{"iterations", options.iterations},
           {"warmup", options.warmup},
-          {"compute_ms", milliseconds(settings.compute.count())},
+          {"compute_ms", milliseconds(parse_duration_ns(options.compute))},
           {"edge", options.edge},
           {"work", options.work},
           {"seed", options.seed},
@@ -155,6 +156,16 @@ Json CollectiveResult::settings_json() const {
           {"counts", options.counts},
           {"type", options.type},
           {"wait", options.job.wait}};
+}
+
+Json CollectiveResult::settings_json() const {
+  Json json = {{"op", options.operation},
+               {"algorithms", settings.names()},
+               {"bytes", settings.bytes},
+               {"delays", options.delays}};
+  const Json measurement = measurement_json(options);
+  for (const auto& [name, value] : measurement.items()) json[name] = value;
+  return json;
 }
 
 Json CollectiveResult::document() const {

@@ -28,6 +28,9 @@ struct CallRecord {
   double thread_share = 0;
 };
 
+/// From the first arrival to the last exit. @param records  of all ranks, of one call
+[[nodiscard]] double run_time_ms(std::span<const CallRecord> records);
+
 /// What the calls of one contender in one case were like, at rank 0; times in ms.
 struct CollectiveRow {
   std::string algorithm;
@@ -53,6 +56,9 @@ struct CollectiveRow {
   /// The bounds of all calls that count.
   void finish(const CallSize& call, const Links& links);
 };
+
+/// How calls were measured, for a file's settings.
+[[nodiscard]] io::Json measurement_json(const CollectiveOptions& options);
 
 /// All that is written about a run.
 struct CollectiveResult {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "app/bench/collective_settings.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "app/report/byte_count.hpp"
@@ -117,6 +119,16 @@ Case CollectiveSettings::make_case(std::uint64_t asked_bytes, const ArrivalPatte
   for (const std::size_t block : size.bytes_of_blocks()) size.total_bytes += block;
   size.block_bytes = size.total_bytes / static_cast<std::size_t>(ranks);
   return size;
+}
+
+void require_ranks(const std::string& command, int ranks, const CollectiveOptions& options,
+                   const CollectiveSettings& settings) {
+  if (ranks < 2) throw UsageError(command + ": what would work: two ranks or more");
+  if (options.root >= ranks)
+    throw UsageError(fmt::format("no rank {} among {} as --root", options.root, ranks));
+  for (const ArrivalPattern& pattern : settings.patterns) {  // a pattern may name a rank that there is not
+    (void)pattern.delay_ns(0, 0, ranks, options.root);
+  }
 }
 
 }  // namespace papfft::app

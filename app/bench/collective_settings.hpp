@@ -21,7 +21,8 @@ struct Contender {
     stock_chosen,  ///< stock MPI by an algorithm of our choice
     stock_best,    ///< stock MPI by the best of its algorithms
     stock_han,     ///< stock MPI by Open MPI's coll/han
-    stock_lanes    ///< stock MPI's calls put together host by host
+    stock_lanes,   ///< stock MPI's calls put together host by host
+    mock_up        ///< other calls of the session that together give the same result
   };
   std::string name;
   Kind kind = Kind::session;
@@ -61,5 +62,9 @@ struct CollectiveSettings {
   void add(const Contender& contender);
   [[nodiscard]] Contender contender(const std::string& name) const;
 };
+
+/// Are there as many ranks as the benchmark needs, the root and the patterns name? @throws std::invalid_argument, UsageError
+void require_ranks(const std::string& command, int ranks, const CollectiveOptions& options,
+                   const CollectiveSettings& settings);
 
 }  // namespace papfft::app
