@@ -6,6 +6,7 @@ namespace papfft::app {
 
 /// The commands below `papfft bench`.
 void add_bench_collective(cli::Command& bench);
+void add_bench_guidelines(cli::Command& bench);
 void add_bench_engine(cli::Command& bench);
 void add_bench_fft(cli::Command& bench);
 void add_bench_schedule(cli::Command& bench);

@@ -13,7 +13,8 @@ enum ExitCode : int {
   kInternal = 70,       ///< a fault of this program, or out of memory
   kCannotWrite = 73,    ///< an output file cannot be written
   kCommunication = 74,  ///< a message failed, or the ranks are stuck
-  kStopped = 75         ///< stopped on request with work left
+  kStopped = 75,        ///< stopped on request with work left
+  kViolated = 76        ///< what was measured is worse than the user takes (bench guidelines --fail-over)
 };
 
 /// What was asked for makes no sense (exit code 64). what() is one line that says what would work.
