@@ -26,6 +26,9 @@ std::vector<Figure> make_figures(const RunGroup& group, const std::string& prefi
     case BenchKind::record:
       add_recorded_figures(figures);
       break;
+    case BenchKind::guidelines:
+      add_guideline_figures(figures);
+      break;
   }
   return figures.take();
 }

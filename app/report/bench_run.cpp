@@ -14,7 +14,8 @@ namespace papfft::app::report {
 namespace {
 
 /// Settings that rows tell for themselves: files may differ in them and be shown together.
-constexpr std::array kSwept = {"algorithms", "bytes", "delays", "ranks", "patterns", "gathers", "length"};
+constexpr std::array kSwept = {"algorithms", "bytes",  "delays",     "ranks",     "patterns",
+                               "gathers",    "length", "operations", "guidelines"};
 
 /// Of the machine: how the ranks are spread over hosts, which is told in one.
 constexpr std::array kLayout = {"ranks", "ranks_on_host", "hosts", "ranks_per_host", "rank_order"};
@@ -22,6 +23,7 @@ constexpr std::array kLayout = {"ranks", "ranks_on_host", "hosts", "ranks_per_ho
 std::optional<BenchKind> kind_of(const Json& row) {
   if (!row.is_object()) return std::nullopt;
   if (row.contains("run_ms")) return BenchKind::collective;
+  if (row.contains("guideline")) return BenchKind::guidelines;
   if (row.contains("run_ns")) return BenchKind::simulate;
   if (row.contains("time_us") && row.contains("segments")) return BenchKind::schedule;
   if (row.contains("vector_ms")) return BenchKind::fft;
@@ -41,6 +43,8 @@ const char* main_summary(BenchKind kind) {
       return "vector_ms";
     case BenchKind::predictor:
       return "work_with_ms";
+    case BenchKind::guidelines:
+      return "auto_ms";
     case BenchKind::record:
       break;
   }
@@ -107,6 +111,8 @@ std::string_view to_string(BenchKind kind) {
       return "predictor";
     case BenchKind::record:
       return "record";
+    case BenchKind::guidelines:
+      return "guidelines";
   }
   return "?";
 }
@@ -157,7 +163,8 @@ BenchRun to_bench_run(const std::string& path, const Json& document) {
   if (!kind) {
     throw io::DataError(
         path,
-        "is of no known kind; known are bench collective, fft, predictor and schedule, simulate, record and "
+        "is of no known kind; known are bench collective, guidelines, fft, predictor and schedule, simulate, "
+        "record and "
         "--timeline");
   }
   BenchRun run;
@@ -176,7 +183,8 @@ BenchRun to_bench_run(const std::string& path, const Json& document) {
   std::int64_t most_ranks = 1;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const RowFields fields(path, i, rows[i]);
-    const std::string operation = rows[i].contains("op") ? fields.text("op") : std::string(to_string(*kind));
+    const bool has_one = rows[i].contains("op") && *kind != BenchKind::guidelines;
+    const std::string operation = has_one ? fields.text("op") : std::string(to_string(*kind));
     if (i > 0 && operation != run.operation) fields.fail("is of another operation than those before");
     run.operation = operation;
     run.centers_are_means = run.centers_are_means || fields.lacks(main_summary(*kind), "median");
@@ -184,7 +192,8 @@ BenchRun to_bench_run(const std::string& path, const Json& document) {
     add_row(*kind, fields, run.rows);
     most_ranks = std::max(most_ranks, run.rows.back().ranks);
   }
-  if (*kind == BenchKind::collective) name_sizes_as_asked(document, run.rows);
+  if (*kind == BenchKind::collective || *kind == BenchKind::guidelines)
+    name_sizes_as_asked(document, run.rows);
   if (*kind == BenchKind::fft) {  // the process alone is what the others are compared to
     for (BenchRow& row : run.rows) row.ranks = most_ranks;
   }

@@ -12,7 +12,7 @@
 
 namespace papfft::app::report {
 
-enum class BenchKind { collective, simulate, schedule, fft, predictor, record };
+enum class BenchKind { collective, simulate, schedule, fft, predictor, record, guidelines };
 
 /// Repeated measurements of one thing.
 struct Spread {
@@ -45,6 +45,17 @@ struct Messages {
   std::vector<int> host = {};          ///< per rank, any numbers; empty: each rank has its own
 };
 
+/// A promise about `auto`, and what measurements say about it.
+struct Promise {
+  std::string operation = {};
+  std::string guideline = {};  ///< "stock", "best", ...
+  Spread peer = {};            ///< run time of the one that `auto` is compared with
+  double ratio = 1;            ///< run time of `auto` / that of the peer
+  double p = 1;                ///< how likely chance alone would make `auto` look so slow
+  std::string verdict = {};
+  bool violated = false;
+};
+
 /// One algorithm in one situation. Times in seconds.
 struct BenchRow {
   std::string algorithm = {};
@@ -65,6 +76,7 @@ struct BenchRow {
   std::optional<double> vectors_per_s = {};
   std::optional<Calls> calls = {};  ///< at least one call, if any
   std::optional<Messages> messages = {};
+  std::optional<Promise> promise = {};  ///< guidelines: of every row
   bool correct = true;
 };
 

@@ -44,6 +44,7 @@ void add_planning_figures(FigureMaker& figures);
 void add_transform_figures(FigureMaker& figures);
 void add_predictor_figures(FigureMaker& figures);
 void add_recorded_figures(FigureMaker& figures);
+void add_guideline_figures(FigureMaker& figures);
 
 /// Arrivals and prediction errors of all calls, and what each rank did in one of them.
 void add_call_figures(FigureMaker& figures, const Rows& rows, std::int64_t ranks, std::int64_t bytes);

@@ -104,7 +104,8 @@ struct BarChart {
   bool show_values = true;  ///< write the value over each bar where it fits
 };
 
-/// Which of several things is there in each cell of a table, such as the best algorithm for a size and a number of ranks.
+/// Which of several things is there in each cell of a table, such as the best algorithm for a size and a number of ranks; or a
+/// number in each cell.
 struct RegionMap {
   std::vector<std::string> columns = {};
   std::vector<std::string> rows = {};  ///< the lowest first
@@ -115,6 +116,11 @@ struct RegionMap {
       {};  ///< [row * columns + column]: index into names; beyond: nothing is known
   /// As many as cells: lines, of which those that fit are written into the cell.
   std::vector<std::string> captions = {};
+  /// If any, as many as cells: the cells show these by colours from blue over white to red, and not which thing is there. NaN:
+  /// nothing is known.
+  std::vector<double> values = {};
+  Axis value_axis = {};                  ///< needs a range: the middle of it is white
+  std::vector<std::size_t> framed = {};  ///< cells with a thick frame
 };
 
 /// What each of several rows (ranks) did when: bars from lo to hi, marks at single points, and lines from row to row.

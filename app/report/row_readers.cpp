@@ -74,12 +74,29 @@ void fill_fft(const RowFields& f, BenchRow& row) {
   row.vectors_per_s = f.optional_number("vectors_per_s");
 }
 
+void fill_guideline(const RowFields& f, BenchRow& row) {
+  row.promise = Promise{.operation = f.text("op"),
+                        .guideline = f.text("guideline"),
+                        .peer = f.spread("peer_ms", 1e-3),
+                        .ratio = f.number("ratio"),
+                        .p = f.number("p"),
+                        .verdict = f.text("verdict"),
+                        .violated = f.has("violated") && f.truth("violated")};
+  const std::string stock = f.has("mpi_algorithm") ? " " + f.text("mpi_algorithm") : "";
+  row.algorithm =
+      row.promise->operation + ": auto and " + f.text("peer") + stock + " (" + row.promise->guideline + ")";
+  row.bytes = f.count("bytes");
+  row.run = f.spread("auto_ms", 1e-3);
+  row.samples_s = f.samples("auto_samples_ms", 1e-3);
+}
+
 }  // namespace
 
 void add_row(BenchKind kind, const RowFields& f, std::vector<BenchRow>& rows) {
   BenchRow row;
   row.ranks = f.count("ranks");
-  const bool needs_pattern = kind == BenchKind::collective || kind == BenchKind::simulate;
+  const bool needs_pattern =
+      kind == BenchKind::collective || kind == BenchKind::simulate || kind == BenchKind::guidelines;
   if (needs_pattern || f.has("pattern")) row.pattern = f.text("pattern");
   if (f.has("memory_bytes")) row.memory_bytes = f.number("memory_bytes");
   if (f.has("efficiency")) row.efficiency = f.number("efficiency");
@@ -103,6 +120,9 @@ void add_row(BenchKind kind, const RowFields& f, std::vector<BenchRow>& rows) {
       row.algorithm = "with predictor";
       row.run = f.spread("work_with_ms", 1e-3);
       if (f.has("prediction_error_ms")) row.prediction_error = f.spread("prediction_error_ms", 1e-3);
+      break;
+    case BenchKind::guidelines:
+      fill_guideline(f, row);
       break;
     case BenchKind::record:  // has no rows
       break;

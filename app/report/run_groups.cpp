@@ -101,7 +101,9 @@ std::string RunGroup::title() const {
                            : kind == BenchKind::schedule  ? operation + ": planning"
                            : kind == BenchKind::fft       ? std::string("Fourier transforms")
                            : kind == BenchKind::predictor ? std::string("predictor")
-                                                          : operation;
+                           : kind == BenchKind::guidelines
+                               ? std::string("Guidelines: is auto slower than others?")
+                               : operation;
   return differs.empty() ? what : fmt::format("{} [{}]", what, differs);
 }
 

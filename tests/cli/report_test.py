@@ -132,6 +132,29 @@ class ReportTest(ProgramTest):
         _, captions = self.page(self.write("d.json", collective(rows)))
         self.assertIn("Run time over delay: gather of 8 MiB on 8 ranks, arrivals uniform", captions)
 
+    def test_maps_of_guidelines(self):
+        def row(operation, size, guideline, peer, ratio, p, verdict, **more):
+            return {"op": operation, "guideline": guideline, "peer": peer, "ranks": 4, "bytes": size, "pattern": "none",
+                    "auto_ms": summary(ratio), "auto_samples_ms": [ratio] * 9, "peer_ms": summary(1), "ratio": ratio, "p": p,
+                    "verdict": verdict, "violated": verdict == "VIOLATED", **more}
+
+        rows = [row("bcast", 1024, "stock", "mpi", 0.9, 0.8, "kept"),
+                row("bcast", 1024, "best", "mpi-best", 1.25, 1e-6, "VIOLATED", mpi_algorithm="3/64K"),
+                row("gather", 65532, "stock", "mpi", 1.31, 0.2, "unproven")]
+        document = {**collective(rows), "settings": {"operations": ["bcast", "gather"], "bytes": [1024, 65536], "seed": 7}}
+        parser, captions = self.page(self.write("g.json", document))
+        self.assertEqual(captions, ["The worst guideline of each cell: 4 ranks, arrivals none",
+                                    "auto against stock MPI&#39;s default: 4 ranks, arrivals none",
+                                    "auto against the best algorithm of stock MPI: 4 ranks, arrivals none"])
+        text = " ".join(parser.texts)
+        for words in ("bcast: auto and mpi-best 3/64K (best)", "1.25", "VIOLATED", "1e-06", "violated", "not checked", "64 KiB",
+                      "auto / peer", "verdict", "run time of auto / of its peer"):
+            self.assertIn(words, text)
+        self.assertEqual(json.loads(parser.scripts[0]), document)
+        for name, value in (("ratio", None), ("p", "small"), ("verdict", 3), ("violated", "yes"), ("peer_ms", 1), ("guideline", [])):
+            bad = {**document, "rows": [{**rows[0], name: value}]}
+            self.assertIn("bad.json: row 1 ", self.refused(self.write("bad.json", bad), "-o", "out.html"))
+
     def test_titles_say_how_ranks_are_spread_over_hosts(self):
         def page_of(**machine):
             document = collective([collective_row(a, t) for a, t in (("mpi", 60), ("bsls", 40))])

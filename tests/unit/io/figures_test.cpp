@@ -164,6 +164,54 @@ TEST(Figures, OfARecordedJobAreLegible) {
   EXPECT_THAT(names, IsSupersetOf({"bars", "spreads", "arrivals", "prediction-errors", "call"}));
 }
 
+/// All operations and sizes that `papfft bench guidelines` checks by default, every third cell a violation.
+Json guidelines() {
+  Json rows = Json::array();
+  for (const char* operation :
+       {"scatter", "gather", "bcast", "reduce", "allgather", "allgatherv", "allreduce", "reduce_scatter"}) {
+    for (std::int64_t bytes = 1024; bytes <= 1 << 24; bytes *= 4) {
+      for (const char* guideline : {"stock", "mockups"}) {
+        const double ratio = 0.5 + static_cast<double>(rows.size() % 12) / 10;
+        rows.push_back(Json{{"op", operation},
+                            {"guideline", guideline},
+                            {"peer", "mpi"},
+                            {"ranks", 4},
+                            {"bytes", bytes},
+                            {"pattern", "none"},
+                            {"auto_ms", {{"median", ratio}}},
+                            {"peer_ms", {{"median", 1}}},
+                            {"ratio", ratio},
+                            {"p", 0.001},
+                            {"verdict", ratio > 1.03 ? "VIOLATED" : "kept"},
+                            {"violated", ratio > 1.03}});
+      }
+    }
+  }
+  return Json{{"machine", {{"host", "h"}, {"cores", 1}, {"mpi", "M"}}}, {"rows", rows}};
+}
+
+TEST(Figures, OfGuidelinesAreLegibleAndFrameViolations) {
+  const std::vector<BenchRun> runs = {to_bench_run("g.json", guidelines())};
+  const std::vector<Figure> figures = make_figures(group_runs(runs).front(), "1");
+  ASSERT_EQ(figures.size(), 3U);  // the worst of both, and each alone
+  for (const Figure& figure : figures) {
+    EXPECT_THAT(faults(figure), IsEmpty());
+    const auto& map = std::get<RegionMap>(figure.plot);
+    ASSERT_EQ(map.values.size(), 64U);
+    EXPECT_EQ(map.rows.back(), "scatter");
+    EXPECT_EQ(map.columns.front(), "1 KiB");
+    for (std::size_t i = 0; i < map.values.size(); ++i) {
+      EXPECT_EQ(std::ranges::find(map.framed, i) != map.framed.end(), map.values[i] > 1.03) << i;
+      EXPECT_EQ(map.captions[i].ends_with("violated"), map.values[i] > 1.03) << i;
+    }
+  }
+  const auto& worst = std::get<RegionMap>(figures[0].plot).values;
+  for (std::size_t i = 0; i < worst.size(); ++i) {
+    EXPECT_EQ(worst[i], std::max(std::get<RegionMap>(figures[1].plot).values[i],
+                                 std::get<RegionMap>(figures[2].plot).values[i]));
+  }
+}
+
 TEST(Figures, OfAllMeasurementsAreLegible) {
   std::size_t figures = 0;
   for (const std::filesystem::path& file : measurements()) {

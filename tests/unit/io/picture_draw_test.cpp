@@ -475,6 +475,43 @@ TEST(PictureDraw, RegionsAreNamedAsFarAsThereIsRoom) {
   EXPECT_THAT(draw(map, {}, Format::svg).bytes, Not(HasSubstr(">a name")));
 }
 
+TEST(PictureDraw, RegionsMayShowNumbersByColours) {
+  RegionMap map{.columns = {"a", "b"},
+                .rows = {"1", "2"},
+                .captions = {"low", "middle", "high", "nothing"},
+                .values = {0.5, 1, 9, std::numeric_limits<double>::quiet_NaN()},
+                .value_axis = {.label = "ratio", .range = Range{0.5, 1.5}}};
+  const std::string svg = draw(map, {}, Format::svg).bytes;
+  const auto fill = [](Rgb c) {
+    std::array<char, 8> text{};
+    std::snprintf(text.data(), text.size(), "#%02x%02x%02x", c.r, c.g, c.b);
+    return std::string(text.data());
+  };
+  const std::array<Rgb, 4> colors = {blue_to_red(0), blue_to_red(0.5), blue_to_red(1), kNoData};
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < colors.size(); ++i) {  // each cell, then its caption
+    const std::size_t color = svg.find("fill=\"" + fill(colors.at(i)), at);
+    at = svg.find(">" + map.captions[i] + "</text>", at);
+    ASSERT_NE(at, std::string::npos) << map.captions[i];
+    EXPECT_LT(color, at) << map.captions[i];
+  }
+  EXPECT_THAT(svg, HasSubstr(">ratio</text>"));
+  map.framed = {2};
+  const std::string framed = draw(map, {}, Format::svg).bytes;
+  EXPECT_EQ(count_of(framed, "stroke-width=\"4\""), count_of(svg, "stroke-width=\"4\"") + 1);
+}
+
+TEST(PictureDraw, RegionsOfNumbersNeedARangeAndANumberForEachCell) {
+  RegionMap map{.columns = {"a"}, .rows = {"1"}, .captions = {""}, .values = {1}};
+  EXPECT_THROW((void)draw(map, {}, Format::svg), std::invalid_argument);
+  map.value_axis.range = Range{1, 1};
+  EXPECT_THROW((void)draw(map, {}, Format::svg), std::invalid_argument);
+  map.value_axis.range = Range{0, 2};
+  EXPECT_NO_THROW((void)draw(map, {}, Format::svg));
+  map.values = {1, 2};
+  EXPECT_THROW((void)draw(map, {}, Format::svg), std::invalid_argument);
+}
+
 TEST(PictureDraw, AnAxisIsMarkedWhereThereAreMeasurements) {
   LinePlot plot;
   plot.series = {{.name = "a", .x = {6, 48}, .y = {1, 2}}};
