@@ -34,7 +34,7 @@ namespace {
 using comm::DecisionTable;
 using comm::Operation;
 
-constexpr std::array<std::uint64_t, 3> kStockSegmentBytes = {0, 16384, 65536};
+constexpr std::array<std::uint64_t, 4> kStockSegmentBytes = {0, 16384, 65536, 262144};
 constexpr std::size_t kRememberedWays = 4;
 
 bool is_stock(const std::string& way) { return way.starts_with("mpi"); }

@@ -26,7 +26,7 @@ constexpr std::size_t kOwnBlockBytes = 131072;
 constexpr std::size_t kOwnAllreduceBytes = 1048576;
 // and from here on the one that keeps to one neighbour each way than the one with fewer rounds.
 constexpr std::size_t kRingBytesPerRank = 65536;
-constexpr std::size_t kOwnPipedBytes = 65536;
+constexpr std::size_t kOwnPipedBytes = 131072;
 constexpr std::size_t kLevelsVectorBytes = 262144;
 // Where leaders pass segments on and ranks share cores, a message costs more than a network's model says.
 constexpr std::size_t kLevelsSegmentBytes = 262144;
@@ -128,7 +128,7 @@ constexpr auto kRules = [] {
                             "sln@hosts"};
   of(Operation::gather) = {kLinkLimits.eager_bytes + 1, choose_gather};
   of(Operation::bcast) = {kOwnBcastBytes, choose_bcast, kLevelsVectorBytes, "circulant@hosts"};
-  of(Operation::reduce) = {kOwnReduceBytes, choose_reduce, kLevelsVectorBytes, "chain@hosts"};
+  of(Operation::reduce) = {kOwnReduceBytes, choose_reduce, 2 * kLevelsVectorBytes, "chain@hosts"};
   of(Operation::allgather) = {kOwnBlockBytes, choose_allgather, kOwnBlockBytes / 4, "ring@hosts"};
   of(Operation::allgatherv) = {kOwnBlockBytes, choose_allgatherv, kOwnBlockBytes / 4, "ring@hosts"};
   of(Operation::allreduce) = {kOwnAllreduceBytes, choose_allreduce, 2 * kOwnAllreduceBytes, "ring@hosts"};
