@@ -18,6 +18,7 @@
 #include "fft/engines/parallel_fft.hpp"
 #include "fft/engines/turns.hpp"
 #include "papfft/session.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace papfft::fft {
 namespace {
@@ -192,6 +193,9 @@ void check_turns(int ranks, const ParallelPlan& plan, std::size_t in_length, std
   });
 }
 
+/// A root says every quarter of this time that it is there. Under sanitizers, with other tests beside it, it may be late.
+constexpr std::chrono::seconds kStuckAfter(papfft::test::kSanitized ? 8 : 2);
+
 TEST(TurnsStream, GivesTheBitsOfOneVectorAtATime) {
   for (const int ranks : {1, 2, 3}) {
     const std::size_t n = static_cast<std::size_t>(ranks) * 96;
@@ -211,7 +215,7 @@ TYPED_TEST(QuietSources, AreNoStuckRoots) {
   using Complex = std::complex<float>;
   comm::ThreadGroup(3).run([&](comm::Transport& transport) {
     comm::Options options;
-    options.stuck_after = std::chrono::seconds(2);
+    options.stuck_after = kStuckAfter;
     comm::Collectives comm(transport, options);
     constexpr std::size_t kLength = 96;
     TypeParam stream(comm, ParallelPlan{.length = kLength});
@@ -234,7 +238,7 @@ TYPED_TEST(QuietSources, AreNoStuckRoots) {
 TEST(TurnsStream, AQuietSourceIsNoStuckRoot) {
   comm::ThreadGroup(3).run([&](comm::Transport& transport) {
     comm::Options options;
-    options.stuck_after = std::chrono::seconds(2);
+    options.stuck_after = kStuckAfter;
     comm::Collectives comm(transport, options);
     Turns turns(comm);
     const auto begin = std::chrono::steady_clock::now();

@@ -15,6 +15,7 @@
 #include "comm/schedule/core/builder.hpp"
 #include "comm/schedule/core/registry.hpp"
 #include "tests/support/compositions.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace papfft::comm {
 namespace {
@@ -327,7 +328,7 @@ TEST(HostBound, NoScheduleIsFaster) {
   std::mt19937 rng(31);
   int close = 0;
   for (const Algorithm* algorithm : all_algorithms()) {
-    for (int trial = 0; trial < 40; ++trial) {
+    for (int trial = 0; trial < (papfft::test::kSanitized ? 20 : 40); ++trial) {
       const Layout layout = random_layout(rng);
       const int p = static_cast<int>(layout.size());
       const Rank root = is_rooted(algorithm->operation) ? static_cast<Rank>(rng() % layout.size()) : 0;
