@@ -22,7 +22,8 @@ std::span<std::byte> writable_bytes_of(T& value) {
 /// Drives a task's protocol from a blocking call: step() until done(), with naps while nothing happens.
 template <typename Step, typename Done>
 void drive(const Transport& transport, Step step, Done done) {
-  Waiter waiter(WaitPolicy::automatic, std::chrono::microseconds(200), transport.is_crowded());
+  Waiter waiter(WaitPolicy::automatic, std::chrono::microseconds(200), transport.is_crowded(),
+                transport.polls_yield());
   while (!done()) {
     if (step()) {
       waiter.progressed();

@@ -98,6 +98,7 @@ struct Choice {
 inline constexpr std::size_t kNoAnswers = std::numeric_limits<std::size_t>::max();
 /// A send between hosts of so many bytes or more had better end when its receiver has begun to receive, as it bounds what is in the
 /// network. kNoAnswers: none.
-[[nodiscard]] std::size_t answered_from_bytes(Operation operation, const LinkModel& link);
+/// @param bytes  of the vector
+[[nodiscard]] std::size_t answered_from_bytes(Operation operation, std::size_t bytes, const LinkModel& link);
 
 }  // namespace papfft::comm

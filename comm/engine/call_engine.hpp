@@ -131,7 +131,7 @@ class CallEngine {
   /// @throws StuckError   after a time without progress
   template <typename Step, typename Done, typename What>
   void wait(Step step, Done done, What what, bool idle_is_fine = false) {
-    Waiter waiter(options_.wait, options_.longest_nap, crowded_);
+    Waiter waiter(options_.wait, options_.longest_nap, crowded_, transport_.polls_yield());
     const PendingCalls::Watch watch(pending_);
     std::uint64_t before = pending_.progress();
     while (!done()) {

@@ -85,7 +85,7 @@ class CallPlanner {
     return select_window(shape, plan.signature.bytes, options_);
   }
   [[nodiscard]] std::size_t answered_from_bytes(const PlannedCall& plan) const {
-    return comm::answered_from_bytes(plan.operation(), options_.link);
+    return comm::answered_from_bytes(plan.operation(), plan.signature.bytes, options_.link);
   }
 
  private:

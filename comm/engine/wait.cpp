@@ -16,8 +16,9 @@ constexpr std::chrono::nanoseconds kSpin = 50us;
 constexpr std::chrono::nanoseconds kPatience = 3ms;
 }  // namespace
 
-Waiter::Waiter(WaitPolicy policy, std::chrono::microseconds longest_nap, bool crowded)
+Waiter::Waiter(WaitPolicy policy, std::chrono::microseconds longest_nap, bool crowded, bool polls_yield)
     : policy_(policy),
+      yields_(!polls_yield),
       spin_for_(crowded ? 0ns : kSpin),
       longest_nap_(longest_nap),
       next_nap_(std::min(kFirstNap, longest_nap_)),
@@ -38,8 +39,11 @@ void Waiter::pause() {
     case WaitPolicy::automatic: {
       const std::chrono::nanoseconds idle = idle_for();
       if (idle < spin_for_) return;
-      if (idle < kPatience) return std::this_thread::yield();
-      break;
+      if (idle >= kPatience) break;
+      // MPI_Testsome tells only the next time what it has just completed. To yield in between would hand the core to another rank
+      // while a message is here: on 8 ranks that share two cores, short calls took 1.1 to 1.3 times stock MPI's time.
+      if (yields_) std::this_thread::yield();
+      return;
     }
     case WaitPolicy::nap:
       break;

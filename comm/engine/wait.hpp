@@ -10,8 +10,9 @@ namespace papfft::comm {
 /// takes the time that another needs to send.
 class Waiter {
  public:
-  /// @param crowded  more ranks than cores on this host: `automatic` then never spins.
-  Waiter(WaitPolicy policy, std::chrono::microseconds longest_nap, bool crowded);
+  /// @param crowded      more ranks than cores on this host: `automatic` then never spins
+  /// @param polls_yield  Transport::polls_yield(): `automatic` does not yield once more
+  Waiter(WaitPolicy policy, std::chrono::microseconds longest_nap, bool crowded, bool polls_yield = false);
 
   /// Something happened: the next pause is a short one again.
   void progressed();
@@ -23,6 +24,7 @@ class Waiter {
  private:
   using Clock = std::chrono::steady_clock;
   WaitPolicy policy_;
+  bool yields_;
   std::chrono::nanoseconds spin_for_;
   std::chrono::nanoseconds longest_nap_;
   std::chrono::nanoseconds next_nap_;

@@ -56,6 +56,24 @@ class ByteType {
   bool derived_ = false;
 };
 
+/// Whether MPI lets other processes run whenever it finds nothing to do. Open MPI does on nodes with more ranks than slots, or if told so.
+bool mpi_yields_when_idle() {
+  int provided = 0;
+  if (MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS) return false;
+  int variable = 0;
+  int count = 0;
+  MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
+  std::array<int, 4> value{};  // a bool in Open MPI, an int elsewhere
+  bool yields = false;
+  if (MPI_T_cvar_get_index("mpi_yield_when_idle", &variable) == MPI_SUCCESS &&
+      MPI_T_cvar_handle_alloc(variable, nullptr, &handle, &count) == MPI_SUCCESS) {
+    yields = count == 1 && MPI_T_cvar_read(handle, value.data()) == MPI_SUCCESS && value[0] != 0;
+    MPI_T_cvar_handle_free(&handle);
+  }
+  MPI_T_finalize();
+  return yields;
+}
+
 /// Messages that nobody waits for any more, and the memory that MPI still uses for them. One list per process, as they
 /// outlive their transport. What has not ended when MPI does is never freed.
 class Abandoned {
@@ -225,6 +243,7 @@ MpiTransport::MpiTransport(MPI_Comm comm, bool share_memory) {
   int level = MPI_THREAD_SINGLE;
   PAPFFT_MPI(MPI_Query_thread, &level);
   threads_allowed_ = level == MPI_THREAD_MULTIPLE;
+  mpi_yields_ = mpi_yields_when_idle();
   find_hosts(share_memory);
 }
 
@@ -279,6 +298,7 @@ MpiTransport::MpiTransport(MpiTransport&& other) noexcept
       ranks_on_host_(other.ranks_on_host_),
       cores_on_host_(other.cores_on_host_),
       is_any_crowded_(other.is_any_crowded_),
+      mpi_yields_(other.mpi_yields_),
       host_of_rank_(std::move(other.host_of_rank_)),
       threads_allowed_(other.threads_allowed_),
       pipes_(std::move(other.pipes_)) {}

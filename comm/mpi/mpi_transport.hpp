@@ -39,6 +39,8 @@ class MpiTransport final : public Transport {
   [[nodiscard]] int cores_on_host() const override { return cores_on_host_; }
   [[nodiscard]] bool is_any_crowded() const override { return is_any_crowded_; }
   [[nodiscard]] std::span<const int> host_of_rank() const override { return host_of_rank_; }
+  /// A channel that waits for a pipe may have nothing to ask MPI for.
+  [[nodiscard]] bool polls_yield() const override { return mpi_yields_ && !has_pipes(); }
   [[nodiscard]] bool has_pipes() const override { return pipes_ != nullptr; }
   [[nodiscard]] bool threads_allowed() const override { return threads_allowed_; }
   [[nodiscard]] std::unique_ptr<Channel> open() override;
@@ -55,6 +57,7 @@ class MpiTransport final : public Transport {
   int ranks_on_host_ = 1;
   int cores_on_host_ = 1;
   bool is_any_crowded_ = false;
+  bool mpi_yields_ = false;
   std::vector<int> host_of_rank_;
   bool threads_allowed_ = false;
   std::shared_ptr<HostPipes> pipes_;

@@ -92,6 +92,8 @@ class Transport {
   [[nodiscard]] bool is_crowded() const { return ranks_on_host() > cores_on_host(); }
   /// Some ranks share cores; all ranks know that alike. As it is, for ranks that are threads of one process.
   [[nodiscard]] virtual bool is_any_crowded() const { return size() > cores_on_host(); }
+  /// A poll that finds nothing has let other processes of the host run already.
+  [[nodiscard]] virtual bool polls_yield() const { return false; }
   /// Long messages between ranks of this host go through memory of ours; all ranks of the host know that alike.
   [[nodiscard]] virtual bool has_pipes() const { return false; }
   /// Several threads may use channels of this transport at once.

@@ -59,7 +59,7 @@ CountingTransport sends_of(Operation operation, std::string_view algorithm, std:
   const ElementReducer<std::byte, std::bit_or<>> reducer({}, true);
   const Window window = select_window(part.shape, bytes, Options{});
   Execution execution(std::move(part), std::move(layout), transport, 0, window, &reducer, nullptr,
-                      answered_from_bytes(operation, LinkModel{}));
+                      answered_from_bytes(operation, bytes, LinkModel{}));
   execution.arrive();
   while (execution.step()) {
   }
@@ -68,27 +68,33 @@ CountingTransport sends_of(Operation operation, std::string_view algorithm, std:
 
 TEST(AnsweredSends, BoundWhatABroadcastHasUnderWay) {
   for (const char* algorithm : {"circulant", "chain"}) {
-    const CountingTransport root = sends_of(Operation::bcast, algorithm, 160000, 16);
+    const CountingTransport root = sends_of(Operation::bcast, algorithm, 1'600'000, 160);
     EXPECT_EQ(root.answered, 2) << algorithm;
     EXPECT_EQ(root.plain, 0) << algorithm;
   }
 }
 
 TEST(AnsweredSends, AreThoseOfAllreduces) {
-  const CountingTransport rank = sends_of(Operation::allreduce, "ring", 131072, 1);
+  const CountingTransport rank = sends_of(Operation::allreduce, "ring", 1'048'576, 1);
   EXPECT_GT(rank.answered, 0);
   EXPECT_EQ(rank.plain, 0);
 }
 
 TEST(AnsweredSends, AreNotWorthItInsideAHost) {
-  const CountingTransport root = sends_of(Operation::bcast, "chain", 131072, 16, 8);
+  const CountingTransport root = sends_of(Operation::bcast, "chain", 1'600'000, 160, 8);
   EXPECT_EQ(root.answered, 0);
   EXPECT_EQ(root.plain, 2);
 }
 
 /// A message of 10 000 bytes takes as long as the latency.
 TEST(AnsweredSends, AreNotWorthItForShortMessages) {
-  const CountingTransport root = sends_of(Operation::bcast, "circulant", 159984, 16);
+  const CountingTransport root = sends_of(Operation::bcast, "circulant", 1'599'840, 160);
+  EXPECT_EQ(root.answered, 0);
+  EXPECT_EQ(root.plain, 2);
+}
+
+TEST(AnsweredSends, AreNotWorthItForShortVectors) {
+  const CountingTransport root = sends_of(Operation::bcast, "circulant", 320'000, 16);
   EXPECT_EQ(root.answered, 0);
   EXPECT_EQ(root.plain, 2);
 }

@@ -116,10 +116,17 @@ TEST(Choose, ComparesSizesByTheTimeTheyTake) {
 
 TEST(AnsweredFromBytes, IsWhatIsUnderWayForALatency) {
   Options options = with_link(8000, 8);
-  EXPECT_EQ(answered_from_bytes(Operation::bcast, options.link), 10000U);
+  EXPECT_EQ(answered_from_bytes(Operation::bcast, 1U << 20U, options.link), 10000U);
   options.link.beta_ns_per_byte = 0.8;
-  EXPECT_EQ(answered_from_bytes(Operation::allreduce, options.link), 100000U);
-  EXPECT_EQ(answered_from_bytes(Operation::gather, options.link), kNoAnswers);
+  EXPECT_EQ(answered_from_bytes(Operation::allreduce, 16U << 20U, options.link), 100000U);
+  EXPECT_EQ(answered_from_bytes(Operation::gather, 16U << 20U, options.link), kNoAnswers);
+}
+
+TEST(AnsweredFromBytes, IsForLongVectorsOnly) {
+  const Options options = with_link(8000, 8);
+  EXPECT_EQ(answered_from_bytes(Operation::bcast, 512U << 10U, options.link), kNoAnswers);
+  const Options fast = with_link(8000, 0.8);
+  EXPECT_EQ(answered_from_bytes(Operation::bcast, 1U << 20U, fast.link), kNoAnswers) << "as short as 100 KB";
 }
 
 Window window_of(Operation operation, std::string_view name, int ranks, std::size_t bytes,
