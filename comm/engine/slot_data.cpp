@@ -68,9 +68,11 @@ void SlotData::note_uses(int i) {
 SlotData::Bytes SlotData::allocate(std::size_t bytes) {
   const auto fits = [&](const Spare& s) { return s.bytes == bytes && s.buffer.use_count() == 1; };
   if (const auto found = std::ranges::find_if(spare_, fits); found != spare_.end()) return found->buffer;
+  if (fits(long_spare_)) return long_spare_.buffer;
   Bytes made = std::make_shared_for_overwrite<std::byte[]>(std::max<std::size_t>(bytes, 1));
-  if (bytes > kLongestSpare) return made;
-  if (spare_.size() < kMostSpare) {
+  if (bytes > kLongestKept) {
+    long_spare_ = {bytes, made};
+  } else if (spare_.size() < kMostSpare) {
     spare_.push_back({bytes, made});
   } else if (const auto unused =
                  std::ranges::find_if(spare_, [](const Spare& s) { return s.buffer.use_count() == 1; });
@@ -283,6 +285,7 @@ void SlotData::deliver() {
       std::memmove(layout_.output[s], slots_[s].at, layout_.bytes[s]);
     }
   }
+  long_spare_ = {};
 }
 
 void SlotData::restart(const std::byte* send, std::byte* recv, const Reducer* reducer) {

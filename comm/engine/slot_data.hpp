@@ -93,8 +93,10 @@ class SlotData {
     Bytes buffer = {};
   };
   static constexpr std::size_t kMostSpare = 16;
-  static constexpr std::size_t kLongestSpare = std::size_t{256} << 10U;  // an execution may be kept for long
+  static constexpr std::size_t kLongestKept = std::size_t{256} << 10U;  // an execution may be kept for long
   std::vector<Spare> spare_ = {};
+  Spare long_spare_ =
+      {};  // the newest of the longer ones, until the end of the call: new memory costs a fault per page
 };
 
 }  // namespace papfft::comm
