@@ -28,6 +28,7 @@ constexpr std::size_t kOwnAllreduceBytes = 1048576;
 constexpr std::size_t kRingBytesPerRank = 65536;
 constexpr std::size_t kOwnPipedBytes = 131072;
 constexpr std::size_t kLevelsVectorBytes = 262144;
+constexpr std::size_t kLevelsBlockBytes = 32768;
 // Where leaders pass segments on and ranks share cores, a message costs more than a network's model says.
 constexpr std::size_t kLevelsSegmentBytes = 262144;
 constexpr std::size_t kLevelsCombinedBytes = 65536;
@@ -129,10 +130,10 @@ constexpr auto kRules = [] {
   of(Operation::gather) = {kLinkLimits.eager_bytes + 1, choose_gather};
   of(Operation::bcast) = {kOwnBcastBytes, choose_bcast, kLevelsVectorBytes, "circulant@hosts"};
   of(Operation::reduce) = {kOwnReduceBytes, choose_reduce, 2 * kLevelsVectorBytes, "chain@hosts"};
-  of(Operation::allgather) = {kOwnBlockBytes, choose_allgather, kOwnBlockBytes / 4, "ring@hosts"};
-  of(Operation::allgatherv) = {kOwnBlockBytes, choose_allgatherv, kOwnBlockBytes / 4, "ring@hosts"};
+  of(Operation::allgather) = {kOwnBlockBytes, choose_allgather, kLevelsBlockBytes, "ring@lanes"};
+  of(Operation::allgatherv) = {kOwnBlockBytes, choose_allgatherv, kLevelsBlockBytes, "ring@lanes"};
   of(Operation::allreduce) = {kOwnAllreduceBytes, choose_allreduce, 2 * kOwnAllreduceBytes, "ring@hosts"};
-  of(Operation::reduce_scatter) = {kOwnBlockBytes, choose_reduce_scatter, kOwnBlockBytes, "ring@byhost"};
+  of(Operation::reduce_scatter) = {kOwnBlockBytes, choose_reduce_scatter, kLevelsBlockBytes, "ring@lanes"};
   return rules;
 }();
 
@@ -194,9 +195,12 @@ int parse_segments(std::string_view name, std::size_t from, const Algorithm* alg
 
 /// Every message that a rank sends in an allreduce or reduce-scatter contains its own contribution. Little more than the
 /// first receives could go ahead of the caller, and what they bring would be staged and combined in a step of its own. Nor is there
-/// anything to gain in one host's memory: a copy is made by whoever receives, and the background thread would take its core.
+/// anything to gain in one host's memory: a copy is made by whoever receives, and the background thread would take its core. Where ranks
+/// share cores, background threads take them from ranks that all have something to send: on 8 hosts of 4 ranks an allgather is 1.1 to
+/// 1.3 times faster without.
 bool gains_early(Operation operation, const GroupSize& group) {
-  return !group.is_one_host() && (!is_reduction(operation) || is_rooted(operation));
+  if (group.is_one_host()) return false;
+  return is_rooted(operation) || (!is_reduction(operation) && !group.is_crowded);
 }
 
 Choice choose(Operation operation, std::string_view name, const GroupSize& group, std::size_t bytes,
