@@ -277,6 +277,45 @@ TEST(ArrivalPredictor, PredictsFromEdgesThenFromHistory) {
   });
 }
 
+TEST(ArrivalPredictor, KeepsPositionsApartAndTellsHowGoodItWas) {
+  ThreadGroup(1).run([](Transport& transport) {
+    std::int64_t now = 0;
+    ClockSync clock(
+        transport, [&] { return now; }, 1);
+    ArrivalExchange exchange(
+        transport, 0, [&] { return now; }, {.lead = 10ns, .lazy_poll = 1ms}, kTag);
+    Background background;
+    ArrivalPredictor predictor(exchange, clock, background);
+    background.add(predictor);
+    background.add(exchange);
+    for (int i = 0; i < 12; ++i) {
+      const int position = i % 2;
+      const std::int64_t duration_ns = position == 0 ? 1000 : 50000;
+      predictor.leave(position);
+      predictor.processing_start();
+      background.step();
+      if (i >= 2) {
+        ASSERT_TRUE(predictor.prediction()) << i;
+        EXPECT_EQ(predictor.prediction()->duration_ns, duration_ns) << i;
+        now += duration_ns - 10;
+        background.step();
+        const auto decision = exchange.decision(predictor.iteration());
+        ASSERT_TRUE(decision) << i;
+        // The first phase at a position was not predicted; then three must have been compared.
+        EXPECT_EQ(decision->error,
+                  i < 8 ? PredictionError{} : (PredictionError{.error_ns = 0, .together_ns = 0}))
+            << i;
+        now += 10;
+      } else {
+        now += duration_ns;
+      }
+      predictor.arrive(ArrivalUse::none);
+    }
+    EXPECT_THROW(predictor.leave(kPositions), std::invalid_argument);
+    EXPECT_THROW(exchange.report({.iteration = 99, .position = -1}), std::invalid_argument);
+  });
+}
+
 TEST(ArrivalPredictor, EdgesFromManyThreadsOnManyRanks) {
   constexpr int kRanks = 3;
   Record record;
