@@ -74,7 +74,11 @@ void add_decisions(report::Page& page, const std::vector<report::Decisions>& all
   std::string files;
   for (const report::Decisions& one : all)
     files += fmt::format("{}{} ({})", files.empty() ? "" : ", ", one.file, one.table.group().text());
-  page.paragraph(fmt::format("Measured by papfft tune --collectives. From {}.", files));
+  page.paragraph(
+      fmt::format("Measured by papfft tune --collectives. Where a program cannot tell the MPI library which "
+                  "algorithm to take, auto takes the next way. "
+                  "From {}.",
+                  files));
   add_figures(page, make_figures(all, prefix), figures_folder);
   page.table(make_table(all), "All decisions as a table");
 }

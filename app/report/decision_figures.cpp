@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,7 +23,6 @@ using Row = comm::DecisionTable::Row;
 using Way = comm::DecisionTable::Way;
 
 constexpr std::string_view kStock = "mpi";
-constexpr const char* kSizes = "bytes of a block, or of the vector";
 
 bool is_stock(const Way& way) { return way.name == kStock || way.name.starts_with("mpi:"); }
 
@@ -44,15 +45,44 @@ std::string group_text(const comm::GroupProfile& group) {
   return fmt::format("{} on {}", group.ranks, group.hosts);
 }
 
+/// Of the whole vector, so that all operations and groups share columns.
+std::int64_t whole_bytes(const Row& row, int ranks) {
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t count = comm::moves_per_rank(row.operation) ? ranks : 1;
+  if (row.bytes > static_cast<std::uint64_t>(kMost / count)) return kMost;
+  return static_cast<std::int64_t>(row.bytes) * count;
+}
+
+/// The sizes of a map's columns. Blocks are whole elements, so vectors are a little shorter than was asked for: within 1 %, two sizes
+/// are the same.
+class Columns {
+ public:
+  void add(std::int64_t bytes) { sizes_.insert(bytes); }
+  void join() {
+    std::set<std::int64_t> apart;
+    for (auto size = sizes_.rbegin(); size != sizes_.rend(); ++size) {
+      if (apart.empty() || !are_alike(*size, *apart.begin())) apart.insert(*size);
+    }
+    sizes_ = std::move(apart);
+  }
+  [[nodiscard]] const std::set<std::int64_t>& sizes() const { return sizes_; }
+  static bool are_alike(std::int64_t less, std::int64_t more) {
+    return less <= more && static_cast<double>(less) >= 0.99 * static_cast<double>(more);
+  }
+
+ private:
+  std::set<std::int64_t> sizes_;
+};
+
 /// Fills a map cell by cell, the lowest row first.
 class MapMaker {
  public:
   explicit MapMaker(const std::set<std::string>& names) {
     map_.names.assign(names.begin(), names.end());
-    map_.column_label = kSizes;
+    map_.column_label = "size of the whole vector";
   }
-  void set_columns(const std::set<std::size_t>& bytes) {
-    for (const std::size_t b : bytes) map_.columns.push_back(size_text(static_cast<std::int64_t>(b)));
+  void set_columns(const Columns& columns) {
+    for (const std::int64_t bytes : columns.sizes()) map_.columns.push_back(size_text(bytes));
   }
   void begin_row(const std::string& name) { map_.rows.push_back(name); }
   void add(const Row* row) {
@@ -75,29 +105,30 @@ class MapMaker {
   RegionMap map_;
 };
 
-const Row* row_at(const comm::DecisionTable& table, comm::Operation operation, std::size_t bytes) {
-  const auto found = std::ranges::find_if(
-      table.rows(), [&](const Row& row) { return row.operation == operation && row.bytes == bytes; });
+const Row* row_at(const comm::DecisionTable& table, comm::Operation operation, std::int64_t bytes) {
+  const auto found = std::ranges::find_if(table.rows(), [&](const Row& row) {
+    return row.operation == operation && Columns::are_alike(whole_bytes(row, table.group().ranks), bytes);
+  });
   return found == table.rows().end() ? nullptr : &*found;
 }
 
 /// What all of a map's cells are about.
 struct Extent {
   std::set<comm::Operation> operations;
-  std::set<std::size_t> bytes;
+  Columns columns;
   std::set<std::string> names;
 
-  void add(const Row& row) {
+  void add(const Row& row, int ranks) {
     operations.insert(row.operation);
-    bytes.insert(row.bytes);
+    columns.add(whole_bytes(row, ranks));
     names.insert(without_segments(row.ways.front().name));
   }
 };
 
 const char* const kNote =
-    "Each cell: stock MPI's default time / that of the way that auto takes, and the way. Colours: "
-    "algorithms; mpi is stock's default, "
-    "mpi:N its algorithm N.";
+    "Each cell: time of stock MPI's default / time of the way that auto takes, and that way. mpi: stock's "
+    "default, mpi:N: its "
+    "algorithm N.";
 
 Figure figure_of(std::string name, std::string title, RegionMap map) {
   return {.name = std::move(name), .title = std::move(title), .note = kNote, .plot = std::move(map)};
@@ -105,12 +136,13 @@ Figure figure_of(std::string name, std::string title, RegionMap map) {
 
 Figure map_of_operations(const Decisions& one, const std::string& prefix) {
   Extent extent;
-  for (const Row& row : one.table.rows()) extent.add(row);
+  for (const Row& row : one.table.rows()) extent.add(row, one.table.group().ranks);
+  extent.columns.join();
   MapMaker map(extent.names);
-  map.set_columns(extent.bytes);
+  map.set_columns(extent.columns);
   for (auto o = extent.operations.rbegin(); o != extent.operations.rend(); ++o) {  // the first on top
     map.begin_row(std::string(to_string(*o)));
-    for (const std::size_t bytes : extent.bytes) map.add(row_at(one.table, *o, bytes));
+    for (const std::int64_t bytes : extent.columns.sizes()) map.add(row_at(one.table, *o, bytes));
   }
   return figure_of(prefix + "-map", "What auto does: " + one.table.group().text(), map.take(""));
 }
@@ -123,18 +155,19 @@ Figure map_of_groups(const std::vector<Decisions>& all, comm::Operation operatio
     bool has_any = false;
     for (const Row& row : one.table.rows()) {
       if (row.operation != operation) continue;
-      extent.add(row);
+      extent.add(row, one.table.group().ranks);
       has_any = true;
     }
     if (has_any) tables.push_back(&one.table);
   }
+  extent.columns.join();
   std::ranges::stable_sort(
       tables, {}, [](const comm::DecisionTable* t) { return std::pair(t->group().ranks, t->group().hosts); });
   MapMaker map(extent.names);
-  map.set_columns(extent.bytes);
+  map.set_columns(extent.columns);
   for (const comm::DecisionTable* table : tables) {
     map.begin_row(group_text(table->group()));
-    for (const std::size_t bytes : extent.bytes) map.add(row_at(*table, operation, bytes));
+    for (const std::int64_t bytes : extent.columns.sizes()) map.add(row_at(*table, operation, bytes));
   }
   const std::string name(to_string(operation));
   return figure_of(prefix + "-" + name, "What auto does: " + name, map.take("ranks on hosts"));
@@ -170,7 +203,7 @@ std::string answer_of(const std::vector<Decisions>& all) {
       if (!ratio) continue;
       if (ratios.empty() || *ratio > *std::ranges::max_element(ratios)) {
         best = fmt::format("{} of {} by {} ({})", to_string(row.operation),
-                           size_text(static_cast<std::int64_t>(row.bytes)), row.ways.front().name,
+                           size_text(whole_bytes(row, one.table.group().ranks)), row.ways.front().name,
                            one.table.group().text());
       }
       ratios.push_back(*ratio);

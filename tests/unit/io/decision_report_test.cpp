@@ -21,10 +21,11 @@ Decisions table_of(int ranks, int hosts, const std::string& rows) {
 const RegionMap& map_of(const Figure& figure) { return std::get<RegionMap>(figure.plot); }
 
 TEST(DecisionReport, AMapOfOneTableHasOperationsUpwards) {
-  const std::vector<Decisions> one = {table_of(8, 8,
-                                               "bcast 1048576 circulant/24=100 mpi:3/64K=150 mpi=400\n"
-                                               "bcast 65536 mpi:2/64K=50 mpi=75\n"
-                                               "scatter 65536 mpi=10 sln=20\n")};
+  const std::vector<Decisions> one = {
+      table_of(8, 8,
+               "bcast 1048576 circulant/24=100 mpi:3/64K=150 mpi=400\n"
+               "bcast 65536 mpi:2/64K=50 mpi=75\n"
+               "scatter 8191 mpi=10 sln=20\n")};  // 8 blocks: 64 KiB, but for 8 bytes
   const auto figures = make_figures(one, "01");
   ASSERT_EQ(figures.size(), 1U);
   EXPECT_THAT(figures[0].title, HasSubstr("8 ranks on 8 hosts"));
