@@ -4,11 +4,8 @@
 import csv
 import json
 import re
-from pathlib import Path
 
-from support import ProgramTest, command_line, complaints, np, run
-
-REPOSITORY = Path(__file__).parents[2]
+from support import REPOSITORY, ProgramTest, command_line, complaints, np, run
 
 QUICK = ("--iterations", 2, "--warmup", 1, "--compute", "2ms")
 
