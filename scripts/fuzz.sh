@@ -11,7 +11,7 @@ cd "$root"
 mkdir -p build/fuzz/failures
 cmake --preset asan-ubsan >/dev/null
 cmake --build --preset asan-ubsan --target papfft_fuzzers -j2 >build/fuzz/build.log 2>&1 || { cat build/fuzz/build.log; exit 1; }
-[ $# -gt 0 ] || set -- npy sigmf raw sound trace report
+[ $# -gt 0 ] || set -- npy sigmf raw sound trace report decisions
 export FUZZ_SECONDS="$seconds"
 # What a run discovers is kept apart from the committed corpus, and used by the next run.
 printf '%s\n' "$@" | xargs -P3 -I{} sh -c '

@@ -10,7 +10,11 @@
 
 #include "app/bench/bench.hpp"
 #include "app/bench/bench_common.hpp"
+#include "app/bench/predictor_replay.hpp"
+#include "app/bench/replay_command.hpp"
+#include "app/cli/exit_code.hpp"
 #include "app/cli/version.hpp"
+#include "app/jobs/transform_sizes.hpp"
 #include "app/report/byte_count.hpp"
 #include "app/report/text_table.hpp"
 #include "app/run/arrival_pattern.hpp"
@@ -32,6 +36,7 @@ struct PredictorOptions {
   std::string compute = "50ms";
   int blocks = 5;
   ArrivalOptions arrivals{.delay = "uniform:20ms"};
+  std::vector<std::string> replay;
 };
 
 /// A dependent chain of multiplications, so that nothing but the core's speed and share decides how long it takes.
@@ -183,6 +188,13 @@ class PredictorBench {
 };
 
 int run_predictor(const PredictorOptions& options) {
+  if (!options.replay.empty()) {
+    refuse_launcher("bench predictor --replay");
+    check_outputs({options.job.json});
+    replay_traces(options.replay, report::parse_byte_count(options.bytes), options.job.json,
+                  options.job.quiet);
+    return kOk;
+  }
   require_launcher("bench predictor");
   (void)comm::choose(comm::Operation::gather, options.algorithm, 2, 0, false);
   (void)options.arrivals.pattern();
@@ -212,12 +224,21 @@ void add_bench_predictor(cli::Command& bench) {
                    "how often ten phases without and ten with the predictor alternate")
       ->in_range(1, 100000)
       ->capture_default_str();
+  command
+      ->add_option("--replay", options->replay,
+                   "measure nothing, but say what the predictor makes of these: files of 'papfft record', or "
+                   "synthetic: and one of " +
+                       std::string(kSyntheticNames))
+      ->delimiter(',');
   options->arrivals.declare(*command);
   options->job.declare_common(*command);
   command->footer(
       "Examples:\n"
       "  mpirun -n 4 papfft bench predictor --delay uniform:20ms --json predictor.json\n"
-      "Cost: the work's median time with the predictor at work over that without, less one.");
+      "  papfft bench predictor --replay psd.csv,synthetic:trend,synthetic:two-phase\n"
+      "Cost: the work's median time with the predictor at work over that without, less one.\n"
+      "Replay: 'chosen' are the estimators that erred least of late, 'together' is no prediction, 'decided' "
+      "is what 'auto' does.");
   command->runs([options] { return run_predictor(*options); });
 }
 

@@ -67,16 +67,35 @@ void add_trace(report::Page& page, const report::Trace& trace, const std::string
   page.table(make_table(trace), "For how long each rank did what, as a table");
 }
 
-/// What there is to show, in the order of the files but the timelines last.
+void add_decisions(report::Page& page, const std::vector<report::Decisions>& all, const std::string& prefix,
+                   const std::string& figures_folder) {
+  page.heading("What auto does", prefix);
+  page.paragraph(answer_of(all));
+  std::string files;
+  for (const report::Decisions& one : all)
+    files += fmt::format("{}{} ({})", files.empty() ? "" : ", ", one.file, one.table.group().text());
+  page.paragraph(
+      fmt::format("Measured by papfft tune --collectives. Where a program cannot tell the MPI library which "
+                  "algorithm to take, auto takes the next way. "
+                  "From {}.",
+                  files));
+  add_figures(page, make_figures(all, prefix), figures_folder);
+  page.table(make_table(all), "All decisions as a table");
+}
+
+/// What there is to show: the decisions first, the timelines last, else in the order of the files.
 struct Inputs {
   std::vector<report::BenchRun> runs;
   std::vector<report::Trace> traces;
+  std::vector<report::Decisions> decisions;
 
   explicit Inputs(const std::vector<std::string>& files) {
     for (const std::string& file : files) {
-      std::variant<report::BenchRun, report::Trace> input = report::read_input(file);
+      report::Input input = report::read_input(file);
       if (std::holds_alternative<report::Trace>(input))
         traces.push_back(std::get<report::Trace>(std::move(input)));
+      else if (std::holds_alternative<report::Decisions>(input))
+        decisions.push_back(std::get<report::Decisions>(std::move(input)));
       else
         runs.push_back(std::get<report::BenchRun>(std::move(input)));
     }
@@ -144,15 +163,19 @@ int run_report(const ReportOptions& options) {
   }
   check_outputs({options.out});
   const Inputs inputs(options.files);
-  if (options.compares && !inputs.traces.empty()) {
-    throw UsageError(inputs.traces.front().file +
-                     " is a timeline; what would work: --compare of two files of 'papfft bench ... --json'");
+  if (options.compares && inputs.runs.size() != 2) {
+    const bool is_trace = !inputs.traces.empty();
+    throw UsageError((is_trace ? inputs.traces.front().file : inputs.decisions.front().file) +
+                     (is_trace ? " is a timeline" : " is a table of decisions") +
+                     "; what would work: --compare of two files of 'papfft bench ... --json'");
   }
   report::Page page(options.title);
   if (options.compares) add_comparison(page, options, inputs.runs);
   if (options.out.empty() && options.figures.empty()) return kOk;
   if (!options.figures.empty()) make_folder(options.figures);
   std::size_t number = 0;
+  if (!inputs.decisions.empty())
+    add_decisions(page, inputs.decisions, fmt::format("{:02}-decisions", ++number), options.figures);
   for (const report::RunGroup& group : report::group_runs(inputs.runs)) {
     add_group(page, group, fmt::format("{:02}-{}", ++number, to_string(group.kind)), options.figures);
   }
@@ -172,10 +195,9 @@ void add_report(cli::Command& app) {
   cli::Command* command = app.add_subcommand(
       "report", "make one page of figures from the JSON files of measurements and timelines");
   command
-      ->add_option(
-          "files", options->files,
-          "what 'papfft bench ... --json', 'papfft simulate --json', 'papfft record -o FILE.json' and "
-          "--timeline wrote")
+      ->add_option("files", options->files,
+                   "what 'papfft bench ... --json', 'papfft simulate --json', 'papfft record -o FILE.json', "
+                   "--timeline and 'papfft tune --collectives' wrote")
       ->required();
   command->add_option("-o,--output", options->out, "the page, one .html file that needs nothing else");
   command->add_option("--figures", options->figures,
@@ -194,6 +216,7 @@ void add_report(cli::Command& app) {
       "  papfft simulate --algorithms papbi --bytes 2M --arrivals uniform:20ms --messages --json s.json && "
       "papfft "
       "report s.json -o s.html\n"
+      "  papfft report ~/.config/papfft/decisions-*.txt -o auto.html\n"
       "  papfft report --compare before.json after.json\n"
       "  papfft report --compare openmpi.json mpich.json --despite-settings\n"
       "Measurements with different settings, on different machines or links, or of the same situation twice, "

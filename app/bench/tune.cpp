@@ -11,6 +11,8 @@
 #include "app/cli/exit_code.hpp"
 #include "app/io/errors.hpp"
 #include "app/jobs/transform_sizes.hpp"
+#include "app/report/decision_figures.hpp"
+#include "app/report/json_file.hpp"
 #include "app/report/text_table.hpp"
 #include "fft/local/local_kernel.hpp"
 #include "fft/local/tuning.hpp"
@@ -27,6 +29,7 @@ struct TuneOptions {
   bool quiet = false;
   bool collectives = false;
   std::vector<std::string> exported = {};  ///< what, and where to
+  std::vector<std::string> shown = {};     ///< tables of decisions
   CollectiveTuning tuning;
 };
 
@@ -51,7 +54,20 @@ void tune_length(const TuneOptions& options, std::size_t length, const std::stri
   }
 }
 
+/// Prints what is known already.
+int show(const std::vector<std::string>& files) {
+  refuse_launcher("tune --show");
+  std::vector<report::Decisions> all;
+  for (const std::string& file : files) all.push_back(report::parse_decisions(file, report::read_text(file)));
+  const std::vector<std::vector<std::string>> rows = make_table(all);
+  report::TextTable table(rows.front());
+  for (std::size_t i = 1; i < rows.size(); ++i) table.add(rows[i]);
+  fmt::print("{}\n\n{}", answer_of(all), table.text());
+  return kOk;
+}
+
 int run_tune(const TuneOptions& options) {
+  if (!options.shown.empty()) return show(options.shown);
   if (options.collectives) {
     CollectiveTuning tuning = options.tuning;
     tuning.file = options.file;
@@ -118,6 +134,10 @@ void add_tune(cli::Command& app) {
   command->add_flag("--collectives", options->collectives,
                     "measure collectives on the ranks of this job instead, for 'auto'");
   command
+      ->add_option("--show", options->shown,
+                   "measure nothing, but print what 'auto' does by these files of tune --collectives")
+      ->delimiter(',');
+  command
       ->add_option("--export", options->exported,
                    "with --collectives: openmpi-rules FILE writes the best of Open MPI's own algorithms as "
                    "rules that Open MPI reads")
@@ -141,6 +161,7 @@ void add_tune(cli::Command& app) {
       "Examples:\n"
       "  papfft tune\n"
       "  mpirun -n 8 papfft tune --collectives\n"
+      "  papfft tune --show ~/.config/papfft/decisions-8-on-8.txt\n"
       "  mpirun -n 8 papfft tune --collectives --op bcast,allreduce --bytes 256K,1M --file site.txt\n"
       "  papfft tune --sizes 2^10..2^22 --precision double --domain complex --threads 2\n"
       "Engines: our own kernels, FFTW (planned by FFTW_MEASURE, which takes seconds for long vectors), and "

@@ -5,11 +5,10 @@
 
 namespace papfft::app::report {
 
-std::variant<BenchRun, Trace> read_input(const std::string& path) {
-  return parse_input(path, read_text(path));
-}
+Input read_input(const std::string& path) { return parse_input(path, read_text(path)); }
 
-std::variant<BenchRun, Trace> parse_input(const std::string& path, std::string text) {
+Input parse_input(const std::string& path, std::string text) {
+  if (is_decisions(text)) return parse_decisions(path, text);
   TraceBuilder trace(path);
   const Json document = parse_json(path, text, [&](const Json& event) { trace.add(event); });
   const bool is_trace = document.is_object() && document.contains("traceEvents");

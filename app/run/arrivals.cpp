@@ -113,6 +113,7 @@ std::optional<ArrivalSummary> ArrivalAware::finish() {
   ArrivalSummary summary;
   summary.calls = s.calls;
   summary.planned = s.planned;
+  summary.distrusted = s.distrusted;
   summary.has_thread = s.has_thread;
   summary.begun_early = all.begun_early;
   summary.thread_share = all.thread_share;

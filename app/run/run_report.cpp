@@ -90,6 +90,11 @@ std::string RunReport::text() const {
     fmt::format_to(out,
                    "  of {} scatters and gathers {} were planned by predicted arrivals, {} begun early\n",
                    arrivals->calls, arrivals->planned, arrivals->begun_early);
+    if (arrivals->distrusted > 0) {
+      fmt::format_to(out,
+                     "  {} more could have been, but the last predictions were hardly better than none\n",
+                     arrivals->distrusted);
+    }
     if (arrivals->prediction_error_ms) {
       fmt::format_to(out, "  predicted arrivals were off by {} on average\n",
                      time_text(*arrivals->prediction_error_ms * 1e-3));
@@ -137,6 +142,7 @@ void RunReport::write_json(const std::string& path) const {
     if (arrivals->prediction_error_ms) error = *arrivals->prediction_error_ms;
     document["arrivals"] = {{"calls", arrivals->calls},
                             {"planned", arrivals->planned},
+                            {"distrusted", arrivals->distrusted},
                             {"begun_early", arrivals->begun_early},
                             {"prediction_error_ms", error},
                             {"background_thread", arrivals->has_thread},

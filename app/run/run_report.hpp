@@ -18,6 +18,7 @@ namespace papfft::app {
 struct ArrivalSummary {
   std::int64_t calls = 0;
   std::int64_t planned = 0;                   ///< by predicted arrivals
+  std::int64_t distrusted = 0;                ///< predicted too badly to be planned so
   std::int64_t begun_early = 0;               ///< on the rank where most were
   std::optional<double> prediction_error_ms;  ///< mean over ranks and calls; nothing: none was predicted
   bool has_thread = false;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "comm/arrival/wire.hpp"
@@ -11,7 +12,7 @@ namespace papfft::comm {
 
 namespace {
 constexpr std::int64_t kBye = -1;  // instead of an iteration: no more messages from here
-constexpr std::size_t kHeader = 3;
+constexpr std::size_t kHeader = 4;
 constexpr int kCloseLook = 10;  // in lead times: how long after a predicted arrival its message is polled for
 }  // namespace
 
@@ -39,15 +40,17 @@ ArrivalExchange::ArrivalExchange(Transport& transport, Rank decider,
 
 ArrivalExchange::~ArrivalExchange() = default;
 
-void ArrivalExchange::report(std::int64_t iteration, std::int64_t arrival_ns, Basis basis,
-                             std::int64_t error_ns) {
-  if (iteration < 0) throw std::invalid_argument("arrival report: iterations are numbered from 0");
+void ArrivalExchange::report(const ArrivalReport& report) {
+  if (report.iteration < 0) throw std::invalid_argument("arrival report: iterations are numbered from 0");
+  if (report.position < 0 || report.position >= kPositions) {
+    throw std::invalid_argument("arrival report: positions are numbered from 0 to " +
+                                std::to_string(kPositions - 1));
+  }
+  const auto worth = [](const ArrivalReport& r) { return std::pair(r.iteration, r.basis); };
   const std::lock_guard lock(mutex_);
-  if (newest_ && std::pair(iteration, basis) < std::pair(newest_->iteration, newest_->basis)) return;
-  forget_before(iteration);
-  const bool is_there = basis == Basis::arrived || basis == Basis::waiting;
-  newest_ = ArrivalReport{
-      .iteration = iteration, .arrival_ns = arrival_ns, .error_ns = is_there ? 0 : error_ns, .basis = basis};
+  if (newest_ && worth(report) < worth(*newest_)) return;
+  forget_before(report.iteration);
+  newest_ = report;
   pending_ = newest_;
 }
 
@@ -117,7 +120,9 @@ void ArrivalExchange::take_decision() {
     decider_gone_ = true;
     return;
   }
-  Decision decision{.iteration = decision_message_[0], .arrival_ns = {}, .error_ns = decision_message_[2]};
+  Decision decision{.iteration = decision_message_[0],
+                    .arrival_ns = {},
+                    .error = {.error_ns = decision_message_[2], .together_ns = decision_message_[3]}};
   if (decision_message_[1] == 0) {
     decision.arrival_ns.assign(decision_message_.begin() + kHeader, decision_message_.end());
   }
@@ -150,7 +155,8 @@ bool ArrivalExchange::decide() {
 }
 
 void ArrivalExchange::send_to_all(const Decision& decision) {
-  std::vector<std::int64_t> message = {decision.iteration, decision.oblivious() ? 1 : 0, decision.error_ns};
+  std::vector<std::int64_t> message = {decision.iteration, decision.oblivious() ? 1 : 0,
+                                       decision.error.error_ns, decision.error.together_ns};
   message.insert(message.end(), decision.arrival_ns.begin(), decision.arrival_ns.end());
   message.resize(kHeader + static_cast<std::size_t>(transport_.size()));
   for (Rank r = 0; r < transport_.size(); ++r) {

@@ -43,10 +43,8 @@ class ArrivalExchange final : public BackgroundTask {
 
   /// What this rank knows about its arrival at a call; the next step() sends it. Of what has not been sent yet only the
   /// newest goes. A report is dropped if it comes after one about a later call or, about the same, on a better basis.
-  /// @param error_ns  of a prediction; an arrival has none
-  /// @throws std::invalid_argument if iteration < 0.
-  void report(std::int64_t iteration, std::int64_t arrival_ns, Basis basis,
-              std::int64_t error_ns = kUnknownErrorNs);
+  /// @throws std::invalid_argument if iteration < 0, or the position is none of kPositions.
+  void report(const ArrivalReport& report);
 
   /// The decision about a call, once known here. This and report() forget decisions about earlier calls.
   [[nodiscard]] std::optional<Decision> decision(std::int64_t iteration);
@@ -94,7 +92,8 @@ class ArrivalExchange final : public BackgroundTask {
   std::vector<Inbox> inboxes_;
   std::vector<Rank> heard_;  // in the poll under way
   // Others:
-  std::vector<std::int64_t> decision_message_;  // iteration, 1 if oblivious, error_ns, arrival_ns[P]
+  std::vector<std::int64_t>
+      decision_message_;  // iteration, 1 if oblivious, error_ns, together_ns, arrival_ns[P]
   int decision_ticket_ = -1;
   bool decider_gone_ = false;
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "comm/arrival/arrival_predictor.hpp"
 
-#include <algorithm>
+#include <stdexcept>
+#include <string>
 
 namespace papfft::comm {
 
-ArrivalPredictor::ArrivalPredictor(ArrivalExchange& exchange, const ClockSync& clock, Background& background,
-                                   const DurationEstimator::Settings& settings)
-    : exchange_(exchange), clock_(clock), background_(background), estimator_(settings) {}
+ArrivalPredictor::ArrivalPredictor(ArrivalExchange& exchange, const ClockSync& clock, Background& background)
+    : exchange_(exchange), clock_(clock), background_(background) {}
 
 void ArrivalPredictor::processing_start() {
   {
     const std::lock_guard lock(mutex_);
     start_ns_ = clock_.local_now_ns();
-    estimator_.start();
+    present().estimator.start();
     prediction_.reset();
     phase_ = Phase::processing;
     has_edge_ = false;
@@ -26,7 +26,7 @@ void ArrivalPredictor::edge(double fraction) {
   {
     const std::lock_guard lock(mutex_);
     if (phase_ != Phase::processing) return;
-    estimator_.edge(clock_.local_now_ns() - start_ns_, fraction);
+    present().estimator.edge(clock_.local_now_ns() - start_ns_, fraction);
     has_edge_ = true;
     fresh_ = true;
   }
@@ -46,23 +46,45 @@ void ArrivalPredictor::processing_end() {
 
 void ArrivalPredictor::arrive(ArrivalUse use) {
   const std::int64_t now_ns = clock_.local_now_ns();
-  std::int64_t iteration = 0;
+  ArrivalReport arrival;
   {
     const std::lock_guard lock(mutex_);
-    if (phase_ != Phase::idle) estimator_.finish(now_ns - start_ns_);
+    arrival = report(now_ns, use == ArrivalUse::urgent ? Basis::waiting : Basis::arrived);
+    Phases& phases = present();
+    phases.past = {.arrived_ns = arrival.arrival_ns};
+    if (phase_ != Phase::idle) {
+      if (const auto prediction = phases.estimator.predict()) {
+        phases.past.predicted_ns = clock_.to_reference(start_ns_ + prediction->duration_ns);
+      }
+      phases.estimator.finish(now_ns - start_ns_);
+    }
     phase_ = Phase::idle;
     fresh_ = false;
-    iteration = iteration_;
   }
   if (use == ArrivalUse::none) return;
-  exchange_.report(iteration, clock_.to_reference(now_ns),
-                   use == ArrivalUse::urgent ? Basis::waiting : Basis::arrived);
+  exchange_.report(arrival);
   background_.notify();
 }
 
-void ArrivalPredictor::leave() {
+void ArrivalPredictor::leave(std::int32_t position) {
+  if (position < 0 || position >= kPositions) {
+    throw std::invalid_argument("arrival predictor: no position " + std::to_string(position));
+  }
   const std::lock_guard lock(mutex_);
   ++iteration_;
+  position_ = position;
+  if (phases_.size() <= static_cast<std::size_t>(position)) {
+    phases_.resize(static_cast<std::size_t>(position) + 1);
+  }
+}
+
+/// Of the present phase. @param arrival_ns  local clock
+ArrivalReport ArrivalPredictor::report(std::int64_t arrival_ns, Basis basis) {
+  return {.iteration = iteration_,
+          .arrival_ns = clock_.to_reference(arrival_ns),
+          .past = present().past,
+          .basis = basis,
+          .position = position_};
 }
 
 std::int64_t ArrivalPredictor::iteration() const {
@@ -81,36 +103,22 @@ std::optional<std::int64_t> ArrivalPredictor::predicted_arrival_ns() const {
   return clock_.to_reference(start_ns_ + prediction_->duration_ns);
 }
 
-std::optional<std::int64_t> ArrivalPredictor::error_ns() const {
-  const std::lock_guard lock(mutex_);
-  std::optional<std::int64_t> least;
-  for (std::size_t e = 0; e < kEstimatorCount; ++e) {
-    const auto error = estimator_.error_ns(static_cast<Estimator>(e));
-    if (error) least = std::min(least.value_or(*error), *error);
-  }
-  return least;
-}
-
 bool ArrivalPredictor::step() {
-  ArrivalReport report;
+  ArrivalReport expected;
   {
     const std::lock_guard lock(mutex_);
     if (!fresh_) return false;
     fresh_ = false;
-    report.iteration = iteration_;
     if (phase_ == Phase::ended) {
-      report.arrival_ns = end_ns_;
-      report.basis = Basis::edge;
+      expected = report(end_ns_, Basis::edge);
     } else {
-      prediction_ = estimator_.predict();
+      prediction_ = present().estimator.predict();
       if (!prediction_) return false;
-      report.arrival_ns = start_ns_ + prediction_->duration_ns;
-      report.basis = has_edge_ ? Basis::edge : Basis::history;
-      report.error_ns = estimator_.error_ns(prediction_->by).value_or(kUnknownErrorNs);
+      expected = report(start_ns_ + prediction_->duration_ns, has_edge_ ? Basis::edge : Basis::history);
     }
   }
   // Should the call begin right now, the exchange drops this: an arrival is the better basis.
-  exchange_.report(report.iteration, clock_.to_reference(report.arrival_ns), report.basis, report.error_ns);
+  exchange_.report(expected);
   return true;
 }
 

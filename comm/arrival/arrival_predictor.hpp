@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "comm/arrival/arrival_exchange.hpp"
 #include "comm/arrival/background.hpp"
@@ -21,8 +22,7 @@ namespace papfft::comm {
 class ArrivalPredictor final : public BackgroundTask {
  public:
   /// All must outlive this object. The caller adds it and the exchange to `background`, in this order.
-  ArrivalPredictor(ArrivalExchange& exchange, const ClockSync& clock, Background& background,
-                   const DurationEstimator::Settings& settings = {});
+  ArrivalPredictor(ArrivalExchange& exchange, const ClockSync& clock, Background& background);
 
   void processing_start();
   /// `fraction` of the processing is done. Ignored before processing_start() and after processing_end().
@@ -33,29 +33,37 @@ class ArrivalPredictor final : public BackgroundTask {
   /// The call with number iteration() begins: learns from the phase that has ended and, unless `use` is none, reports
   /// the arrival; then exchange.decision(iteration()) will answer.
   void arrive(ArrivalUse use);
-  /// The call has ended: iteration() is the next one's number.
-  void leave();
+  /// The call has ended: iteration() is the next one's number. What is learned of the phase that follows is kept apart from that of
+  /// phases at other positions. @param position  in [0, kPositions), the same on all ranks
+  void leave(std::int32_t position = 0);
   [[nodiscard]] std::int64_t iteration() const;
 
   /// Of the present phase, as last worked out by step(); nothing without edge or history.
   [[nodiscard]] std::optional<DurationEstimator::Prediction> prediction() const;
   /// When this rank is expected, on the reference clock; nothing before step() has worked it out.
   [[nodiscard]] std::optional<std::int64_t> predicted_arrival_ns() const;
-  /// The recent absolute error of the best estimator (DurationEstimator).
-  [[nodiscard]] std::optional<std::int64_t> error_ns() const;
 
   bool step() override;
   [[nodiscard]] Clock::time_point due() const override;
 
  private:
   enum class Phase : std::uint8_t { idle, processing, ended };
+  /// What is known of the phases at one position.
+  struct Phases {
+    DurationEstimator estimator;
+    PastArrival past;
+  };
+
+  [[nodiscard]] Phases& present() { return phases_[static_cast<std::size_t>(position_)]; }
+  [[nodiscard]] ArrivalReport report(std::int64_t arrival_ns, Basis basis);
 
   ArrivalExchange& exchange_;
   const ClockSync& clock_;
   Background& background_;
 
   mutable std::mutex mutex_;  // never held while another object is called that may hold a lock for long
-  DurationEstimator estimator_;
+  std::vector<Phases> phases_ = std::vector<Phases>(1);  // by position, as far as there are any
+  std::int32_t position_ = 0;                            // of the present phase, or the next
   std::optional<DurationEstimator::Prediction> prediction_;
   Phase phase_ = Phase::idle;
   bool fresh_ = false;  // something to report

@@ -1,20 +1,35 @@
 // SPDX-License-Identifier: MIT
 #include "comm/arrival/call_forecast.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <typeinfo>
 #include <utility>
 
+#include "comm/arrival/decision_board.hpp"
+
 namespace papfft::comm {
 
 void CallForecast::note(const PlannedCall& plan, bool by_handle) {
-  successors_[last_call_] = by_handle ? std::nullopt : std::optional(plan);
+  if (const auto before = places_.find(last_call_); before != places_.end()) {
+    before->second.successor = by_handle ? std::nullopt : std::optional(plan);
+  }
   last_call_ = plan.signature.text() + " " + plan.reducer;
+  if (places_.size() < kMostCalls) {
+    // Number 0 is that of the beginning, before any call.
+    const auto number = static_cast<std::int32_t>(std::min<std::size_t>(places_.size() + 1, kPositions - 1));
+    places_.try_emplace(last_call_, Place{.position = number});
+  }
+}
+
+std::int32_t CallForecast::position() const {
+  const auto found = places_.find(last_call_);
+  return found == places_.end() ? kPositions - 1 : found->second.position;
 }
 
 const PlannedCall* CallForecast::next() const {
-  const auto found = successors_.find(last_call_);
-  return found == successors_.end() || !found->second ? nullptr : &*found->second;
+  const auto found = places_.find(last_call_);
+  return found == places_.end() || !found->second.successor ? nullptr : &*found->second.successor;
 }
 
 void CallForecast::keep(const PlannedCall& plan, const Reducer* given) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +21,10 @@ class CallForecast {
   /// What came after the call under way the last time. nullptr: nothing is known, or a handle made it.
   [[nodiscard]] const PlannedCall* next() const;
 
+  /// A number for the call under way, and so for what comes after it: calls that differ are numbered in the order of their first
+  /// appearance. The last number stands for all that are left. In [0, kPositions), the same on all ranks.
+  [[nodiscard]] std::int32_t position() const;
+
   /// Keeps a copy of the operation, if it can be kept.
   void keep(const PlannedCall& plan, const Reducer* given);
   /// The kept copy of that name, or nullptr.
@@ -28,7 +34,12 @@ class CallForecast {
   void require_same(const std::string& name, const Reducer& given) const;
 
  private:
-  std::map<std::string, std::optional<PlannedCall>> successors_;
+  static constexpr std::size_t kMostCalls = 4096;  // a program with more of them does not repeat any
+  struct Place {
+    std::int32_t position = 0;
+    std::optional<PlannedCall> successor = {};
+  };
+  std::map<std::string, Place> places_;  // by call
   std::string last_call_;
   std::map<std::string, std::shared_ptr<const Reducer>> reducers_;  // by name; they outlive their calls
 };

@@ -43,17 +43,30 @@ std::optional<Decision> DecisionBoard::decide(std::int64_t now_ns) {
   if (!forced && !(full && (firm || now_ns >= *due_ns()))) return std::nullopt;
   Decision decision{.iteration = forced ? *forced : *full, .arrival_ns = {}};
   if (full) {
-    bool is_known = true;
-    for (const Place& place : places_) {
-      decision.arrival_ns.push_back(place.report.arrival_ns);
-      is_known = is_known && place.report.error_ns != kUnknownErrorNs;
-      decision.error_ns += place.report.error_ns / static_cast<std::int64_t>(places_.size());
-    }
-    if (!is_known) decision.error_ns = kUnknownErrorNs;
+    for (const Place& place : places_) decision.arrival_ns.push_back(place.report.arrival_ns);
+    decision.error = judge();
   }
   decided_ = decision.iteration;
   for (Place& place : places_) place.used = place.used && place.report.iteration > *decided_;
   return decision;
+}
+
+/// How good the full table's arrivals are.
+PredictionError DecisionBoard::judge() {
+  const auto position = static_cast<std::size_t>(places_[static_cast<std::size_t>(decider_)].report.position);
+  if (judges_.size() <= position) judges_.resize(position + 1);
+  PredictionJudge& judge = judges_[position];
+  std::vector<std::int64_t> predicted_ns;
+  std::vector<std::int64_t> arrived_ns;
+  bool is_prediction = false;
+  for (const auto& [report, used] : places_) {
+    is_prediction = is_prediction || report.basis == Basis::history || report.basis == Basis::edge;
+    if (report.past.predicted_ns == PastArrival::kNone) continue;
+    predicted_ns.push_back(report.past.predicted_ns);
+    arrived_ns.push_back(report.past.arrived_ns);
+  }
+  if (predicted_ns.size() == places_.size()) judge.compare(predicted_ns, arrived_ns);
+  return is_prediction ? judge.error() : kNoError;
 }
 
 std::optional<std::int64_t> DecisionBoard::due_ns() const {

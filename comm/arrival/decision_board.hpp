@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "comm/arrival/prediction_judge.hpp"
+#include "comm/choose/select.hpp"
 #include "comm/schedule/core/schedule.hpp"
 
 namespace papfft::comm {
@@ -17,24 +19,34 @@ enum class Basis : std::int32_t {
   waiting,  ///< it is there, and loses time until the decision is made
 };
 
-/// Of predictions that have not been compared with what came.
-inline constexpr std::int64_t kUnknownErrorNs = std::numeric_limits<std::int64_t>::max();
+/// How many positions in a program's sequence of calls are told apart.
+inline constexpr std::int32_t kPositions = 64;
+
+/// A call at which a rank was expected, and when it came. Both on the reference clock.
+struct PastArrival {
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+  std::int64_t predicted_ns = kNone;  ///< kNone: nothing was predicted
+  std::int64_t arrived_ns = 0;
+};
 
 /// What one rank says about its arrival at one call. Sent as bytes, hence without padding.
 struct ArrivalReport {
   std::int64_t iteration = 0;
   std::int64_t arrival_ns = 0;  ///< reference clock
-  std::int64_t error_ns =
-      0;  ///< how far such predictions were off of late, or kUnknownErrorNs; 0: it is there
+  PastArrival past = {};        ///< the last time at this position
   Basis basis = Basis::history;
-  std::int32_t unused = 0;
+  /// In the program's sequence of calls, the same on all ranks: in [0, kPositions).
+  std::int32_t position = 0;
 };
+
+/// Of arrivals that are no predictions, as all ranks have come.
+inline constexpr PredictionError kNoError = {.error_ns = 0, .together_ns = kUnknownErrorNs};
 
 /// What all ranks of a call know about everybody's arrival: either the same vector, or alike nothing.
 struct Decision {
   std::int64_t iteration = 0;
   std::vector<std::int64_t> arrival_ns;  ///< one per rank, or empty: use an arrival-oblivious algorithm
-  std::int64_t error_ns = 0;             ///< mean over the ranks, or kUnknownErrorNs if one does not know
+  PredictionError error = {};            ///< of such a vector
   [[nodiscard]] bool oblivious() const { return arrival_ns.empty(); }
   friend bool operator==(const Decision&, const Decision&) = default;
 };
@@ -43,6 +55,8 @@ struct Decision {
 ///
 /// Reports of one rank come in order, so that one place per rank is enough: a rank that reports about iteration i + 1
 /// has left call i, hence knows its decision or had no use for it.
+///
+/// It judges predictions per position by what the reports say about the last time, hence also those that nobody has used.
 class DecisionBoard {
  public:
   /// @param lead_ns  a full table of mere predictions is decided so long before the first predicted arrival.
@@ -63,6 +77,7 @@ class DecisionBoard {
   [[nodiscard]] std::optional<std::int64_t> due_ns() const;
 
  private:
+  [[nodiscard]] PredictionError judge();
   /// The iteration that every rank's report is about and that is not decided.
   [[nodiscard]] std::optional<std::int64_t> complete() const;
 
@@ -74,6 +89,7 @@ class DecisionBoard {
   Rank decider_;
   std::int64_t lead_ns_;
   std::optional<std::int64_t> decided_;  // the newest
+  std::vector<PredictionJudge> judges_;  // by position, as far as there are any
 };
 
 /// How a call may use predicted arrivals without anybody waiting longer than the collective would make it wait anyway.

@@ -124,7 +124,7 @@ void SessionCalls::serve(const CallArguments& arguments, const PersistentBody* h
   hurry(true);
   background_.notify();
   execute(plan, arguments, std::move(arrival_ns), begun, times);
-  predictor_.leave();
+  predictor_.leave(forecast_.position());
   ++statistics_.calls;
   if (statistics_.predicted_ns) times.ahead_ns = *statistics_.predicted_ns - statistics_.arrived_ns;
   engine_.tell_observer(plan, times);
@@ -162,9 +162,11 @@ std::vector<std::int64_t> SessionCalls::arrivals_for(const PlannedCall& plan, Ar
         return engine_.waits() + "rank " + std::to_string(options_.root) + " (the decision about arrivals)" +
                engine_.in_call(plan);
       });
+  const bool is_known = !decision->oblivious();
   std::vector<std::int64_t> arrival_ns =
-      engine_.planner().trusted(plan, std::move(decision->arrival_ns), decision->error_ns);
+      engine_.planner().trusted(plan, std::move(decision->arrival_ns), decision->error);
   statistics_.planned += arrival_ns.empty() ? 0 : 1;
+  statistics_.distrusted += is_known && arrival_ns.empty() ? 1 : 0;
   return arrival_ns;
 }
 
@@ -252,7 +254,7 @@ void SessionCalls::begin_early(std::span<std::byte> recv, const Reducer* reducer
        observer = engine_.observer()](Decision decision) {
         return engine.new_execution(plan, {.instance = instance,
                                            .arrival_ns = engine.planner().trusted(
-                                               plan, std::move(decision.arrival_ns), decision.error_ns),
+                                               plan, std::move(decision.arrival_ns), decision.error),
                                            .recv = recv,
                                            .reducer = reducer,
                                            .observer = observer});

@@ -6,6 +6,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <functional>
+#include <iterator>
+#include <limits>
 #include <stdexcept>
 #include <system_error>
 #include <tuple>
@@ -28,10 +31,11 @@ std::string_view next_word(std::string_view& rest) {
 }
 
 template <typename Number>
-Number number(std::string_view word, const char* what, Number least) {
+Number number(std::string_view word, const char* what, Number least,
+              Number most = std::numeric_limits<Number>::max()) {
   Number value{};
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size() || !(value >= least))
+  if (error != std::errc() || end != word.data() + word.size() || !(value >= least && value <= most))
     throw std::invalid_argument("'" + std::string(word) + "' is no " + what);
   return value;
 }
@@ -39,7 +43,8 @@ Number number(std::string_view word, const char* what, Number least) {
 DecisionTable::Way parse_way(Operation operation, std::string_view word) {
   const std::size_t equals = word.find('=');
   DecisionTable::Way way{std::string(word.substr(0, equals))};
-  if (equals != std::string_view::npos) way.us = number(word.substr(equals + 1), "time", 0.0);
+  if (equals != std::string_view::npos)
+    way.us = number(word.substr(equals + 1), "time", DecisionTable::kLeastUs, DecisionTable::kMostUs);
   if (way.name == "auto") throw std::invalid_argument("'auto' is what the table is for");
   (void)choose(operation, way.name, 2, 0, false);  // throws for what nobody knows
   return way;
@@ -52,6 +57,31 @@ DecisionTable::Row parse_row(Operation operation, std::string_view rest) {
   }
   if (row.ways.empty()) throw std::invalid_argument("names no algorithm");
   return row;
+}
+
+const double kLogReach = std::log(DecisionTable::kReach) + 1e-9;  // so that the reach itself is within it
+
+double log_size(std::size_t bytes) { return std::log(static_cast<double>(bytes) + 1); }
+
+/// @param share    of the way from `below` to `above`, in logarithms
+/// @param nearest  the ways of the nearer of the two
+std::vector<DecisionTable::Way> between(const DecisionTable::Row& below, const DecisionTable::Row& above,
+                                        double share, const std::vector<DecisionTable::Way>& nearest) {
+  std::vector<DecisionTable::Way> timed;
+  for (const DecisionTable::Way& low : below.ways) {
+    const auto high = std::ranges::find(above.ways, low.name, &DecisionTable::Way::name);
+    if (high == above.ways.end() || low.us <= 0 || high->us <= 0) continue;
+    timed.push_back({low.name, std::exp((1 - share) * std::log(low.us) + share * std::log(high->us))});
+  }
+  const auto is_timed = [&](const DecisionTable::Way& way) {
+    return std::ranges::find(timed, way.name, &DecisionTable::Way::name) != timed.end();
+  };
+  if (!is_timed(nearest.front())) return nearest;
+  std::ranges::stable_sort(timed, {}, &DecisionTable::Way::us);
+  std::vector<DecisionTable::Way> all = timed;
+  std::ranges::copy_if(nearest, std::back_inserter(all),
+                       std::not_fn(is_timed));  // if none of the others can be gone
+  return all;
 }
 
 const std::array<std::string_view, 2> kYesOrNo = {"no", "yes"};
@@ -112,8 +142,8 @@ std::string DecisionTable::text() const {
       text += " " + way.name;
       std::array<char, 32> us{};
       if (way.us > 0)
-        text.append(us.data(),
-                    static_cast<std::size_t>(std::snprintf(us.data(), us.size(), "=%.1f", way.us)));
+        text.append(us.data(), static_cast<std::size_t>(std::snprintf(
+                                   us.data(), us.size(), "=%.1f", std::clamp(way.us, kLeastUs, kMostUs))));
     }
     text += "\n";
   }
@@ -132,17 +162,24 @@ void DecisionTable::set(Row row) {
   }
 }
 
-const std::vector<DecisionTable::Way>& DecisionTable::ways(Operation operation, std::size_t bytes) const {
-  static const std::vector<Way> none;
-  const auto distance = [&](const Row& row) {
-    return std::abs(std::log2(static_cast<double>(row.bytes + 1) / static_cast<double>(bytes + 1)));
-  };
-  const Row* nearest = nullptr;
-  for (const Row& row : rows_) {
+std::vector<DecisionTable::Way> DecisionTable::ways(Operation operation, std::size_t bytes) const {
+  const Row* below = nullptr;
+  const Row* above = nullptr;
+  for (const Row& row : rows_) {  // in the order of their sizes
     if (row.operation != operation) continue;
-    if (nearest == nullptr || distance(row) < distance(*nearest)) nearest = &row;
+    if (row.bytes <= bytes) below = &row;
+    if (row.bytes >= bytes && above == nullptr) above = &row;
   }
-  return nearest == nullptr || distance(*nearest) > std::log2(kReach) ? none : nearest->ways;
+  if (below == nullptr && above == nullptr) return {};
+  const double at = log_size(bytes);
+  const double from_below =
+      below == nullptr ? std::numeric_limits<double>::infinity() : at - log_size(below->bytes);
+  const double to_above =
+      above == nullptr ? std::numeric_limits<double>::infinity() : log_size(above->bytes) - at;
+  const Row& nearest = from_below <= to_above ? *below : *above;
+  if (std::min(from_below, to_above) > kLogReach) return {};
+  if (below == above || from_below + to_above > 2 * kLogReach) return nearest.ways;
+  return between(*below, *above, from_below / (from_below + to_above), nearest.ways);
 }
 
 }  // namespace papfft::comm

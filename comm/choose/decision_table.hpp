@@ -57,10 +57,14 @@ class DecisionTable {
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   /// Takes the place of what the table said of this operation and size. Sorts the ways.
   void set(Row row);
-  /// The ways for a call: those of the measured size that is nearest by ratio, if it is within a factor of kReach. Else none.
-  [[nodiscard]] const std::vector<Way>& ways(Operation operation, std::size_t bytes) const;
+  /// The ways for a call, the fastest first: those of the measured size that is nearest by ratio, if it is within a factor of kReach.
+  /// Else none. Between two measured sizes that are at most kReach^2 apart, ways that were timed at both come first, by their times on the
+  /// line between the two in logarithms; but only if the nearest size's fastest is among them, as else nothing is known of that one here.
+  [[nodiscard]] std::vector<Way> ways(Operation operation, std::size_t bytes) const;
 
   static constexpr double kReach = 4;
+  static constexpr double kLeastUs = 0.1;  ///< a table tells tenths of microseconds,
+  static constexpr double kMostUs = 1e12;  ///< and no more than 11 days
 
  private:
   GroupProfile group_;

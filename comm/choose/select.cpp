@@ -39,8 +39,11 @@ constexpr int kMostAsked = 1 << 16;
 constexpr int kSendsInRounds = 2;
 /// Messages inside a host share no link; a few hide the time until the other end notices.
 constexpr int kInside = 4;
-// Predictions that are off by more rounds than these are worse than none (tests/unit/schedule/reduce_test.cpp).
+// Reductions that are planned by predictions off by more rounds than these are slower than without any
+// (tests/unit/schedule/reduce_test.cpp).
 constexpr double kWorthRounds = 2;
+// Predictions must be better than none by more than chance (docs/explanation/predictor.md).
+constexpr double kWorthShare = 0.75;
 
 /// The argument in [1, most] of a function that first falls and then rises.
 template <typename Cost>
@@ -259,8 +262,10 @@ bool prefers_stock(Operation operation, const GroupSize& group, std::size_t byte
   return bytes < (composed ? known.levels_from_bytes : known.own_from_bytes);
 }
 
-bool is_worth_planning(std::int64_t error_ns, std::int64_t round_ns) {
-  return static_cast<double>(error_ns) <= kWorthRounds * static_cast<double>(round_ns);
+bool is_worth_planning(Operation operation, const PredictionError& error, std::int64_t round_ns) {
+  const auto error_ns = static_cast<double>(error.error_ns);
+  if (error_ns > kWorthShare * static_cast<double>(error.together_ns)) return false;
+  return !is_reduction(operation) || error_ns <= kWorthRounds * static_cast<double>(round_ns);
 }
 
 const Algorithm& without_arrivals(const Algorithm& chosen) {

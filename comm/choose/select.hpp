@@ -64,10 +64,20 @@ struct Choice {
 /// per call than we have.
 [[nodiscard]] bool prefers_stock(Operation operation, const GroupSize& group, std::size_t bytes);
 
-/// Whether "auto" should plan a reduction by predicted arrivals, or as if all came together.
-/// @param error_ns  how far off the predictions were of late, on average over the ranks
+/// Of predictions that have not been compared with what came.
+inline constexpr std::int64_t kUnknownErrorNs = std::numeric_limits<std::int64_t>::max();
+
+/// How far off predicted arrivals were of late, on average over the ranks.
+struct PredictionError {
+  std::int64_t error_ns = kUnknownErrorNs;
+  std::int64_t together_ns = 0;  ///< how far off it would have been to say that all come together
+  friend bool operator==(const PredictionError&, const PredictionError&) = default;
+};
+
+/// Whether "auto" should plan a call by predicted arrivals, or as if all came together.
 /// @param round_ns  how long a segment takes to be sent and combined
-[[nodiscard]] bool is_worth_planning(std::int64_t error_ns, std::int64_t round_ns);
+[[nodiscard]] bool is_worth_planning(Operation operation, const PredictionError& error,
+                                     std::int64_t round_ns);
 
 /// Whether what runs before its caller comes makes the operation faster, so that "auto" runs it so.
 [[nodiscard]] bool gains_early(Operation operation, const GroupSize& group);

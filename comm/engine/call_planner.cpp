@@ -151,9 +151,8 @@ std::int64_t CallPlanner::round_ns(const PlannedCall& plan) const {
 }
 
 std::vector<std::int64_t> CallPlanner::trusted(const PlannedCall& plan, std::vector<std::int64_t> arrival_ns,
-                                               std::int64_t error_ns) const {
-  const bool doubtful =
-      plan.is_automatic() && is_reduction(plan.operation()) && !is_worth_planning(error_ns, round_ns(plan));
+                                               const PredictionError& error) const {
+  const bool doubtful = plan.is_automatic() && !is_worth_planning(plan.operation(), error, round_ns(plan));
   return doubtful ? std::vector<std::int64_t>{} : std::move(arrival_ns);
 }
 

@@ -72,10 +72,9 @@ class CallPlanner {
   /// @throws std::invalid_argument  no such root or algorithm, or block sizes that make no sense
   [[nodiscard]] PlannedCall plan(const CallArguments& arguments, bool waits = true) const;
   /// The arrivals that a call shall be planned by: "auto" plans by none that may be too far off.
-  /// @param error_ns  how far off such arrivals were of late
   [[nodiscard]] std::vector<std::int64_t> trusted(const PlannedCall& plan,
                                                   std::vector<std::int64_t> arrival_ns,
-                                                  std::int64_t error_ns) const;
+                                                  const PredictionError& error) const;
   /// This rank's part of the schedule. @param arrival_ns  expected arrivals, or empty
   [[nodiscard]] RankSchedule part(const PlannedCall& plan, std::vector<std::int64_t> arrival_ns) const;
   /// Sizes always, pointers where send and recv have data.

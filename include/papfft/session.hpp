@@ -28,7 +28,10 @@ struct SessionStatistics {
   bool has_thread = false;
   double thread_share = 0;  ///< CPU time of the background thread over its life
   std::int64_t calls = 0;
-  std::int64_t planned = 0;      ///< calls whose order followed predicted arrivals
+  std::int64_t planned = 0;  ///< calls whose order followed predicted arrivals
+  /// Calls before which all arrivals were predicted, but "auto" did not plan by them: of late predictions at this place in the program
+  /// were not better than none, or have not been compared with true arrivals often enough.
+  std::int64_t distrusted = 0;
   std::int64_t begun_early = 0;  ///< calls that began before the caller arrived
   std::int64_t clock_uncertainty_ns = 0;
   std::int64_t predicted = 0;      ///< calls before which this rank's arrival was predicted

@@ -5,7 +5,7 @@ import csv
 import json
 import re
 
-from support import ProgramTest, command_line, complaints, np, run
+from support import REPOSITORY, ProgramTest, command_line, complaints, np, run
 
 QUICK = ("--iterations", 2, "--warmup", 1, "--compute", "2ms")
 
@@ -275,6 +275,22 @@ class BenchTest(ProgramTest):
         (row,) = json.loads(path.read_text())["rows"]
         self.assertEqual(row["phases"], 20)
         self.assertGreater(row["work_with_ms"]["median"], 0)
+
+    def test_predictor_replays_traces_without_mpirun(self):
+        trace = REPOSITORY / "data/arrivals/psd-4-ranks-2-cores.csv"
+        path = self.path("replay.json")
+        shown = self.papfft("bench", "predictor", "--replay", f"{trace},synthetic:alternating", "--json", path).stdout.decode()
+        self.assertIn("psd-4-ranks-2-cores.csv", shown)
+        recorded, alternating = json.loads(path.read_text())["replays"]
+        self.assertEqual(recorded["ranks"], 4)
+        errors = alternating["error_ns"]
+        self.assertLess(errors["decided"]["mean"], errors["last"]["mean"] / 10)
+        for times in alternating["simulated"].values():
+            self.assertLessEqual(times["decided_ns"], times["oblivious_ns"])
+        for wrong, code in (("synthetic:fog", 64), ("no-such-file.csv", 65)):
+            result = run(command_line(("bench", "predictor", "--replay", wrong)), cwd=self.folder)
+            self.assertEqual(result.returncode, code)
+            self.assertEqual(len(complaints(result.stderr)), 1)
 
     def test_words_that_make_no_sense(self):
         for arguments in (("--op", "gather", "--counts", "irregular"), ("--algorithms", "nonsense"), ("--bytes", "8Q"),

@@ -155,6 +155,25 @@ class ReportTest(ProgramTest):
             bad = {**document, "rows": [{**rows[0], name: value}]}
             self.assertIn("bad.json: row 1 ", self.refused(self.write("bad.json", bad), "-o", "out.html"))
 
+    def test_maps_of_decisions(self):
+        def table(name, ranks, rows):
+            self.path(name).write_text(f"papfft-decisions 1\nlibrary Open MPI\nranks {ranks}\nhosts {ranks}\n{rows}")
+            return name
+
+        eight = table("8.txt", 8, "bcast 1048576 circulant/24=100 mpi=400\nscatter 8192 mpi=10 sln=20\n")
+        four = table("4.txt", 4, "bcast 1048576 mpi=100 chain=150\n")
+        parser, captions = self.page(eight)
+        self.assertEqual(captions, ["What auto does: 8 ranks on 8 hosts, with Open MPI"])
+        text = " ".join(parser.texts)
+        for words in ("Of 2 measured cells", "2.00 times as fast", "4.00x: bcast of 1 MiB by circulant/24", "64 KiB", "next best"):
+            self.assertIn(words, text)
+        self.assertEqual(self.page(eight, four)[1], ["What auto does: scatter", "What auto does: bcast"])
+        shown = self.papfft("tune", "--show", f"{eight},{four}").stdout.decode()
+        self.assertIn("Of 3 measured cells", shown)
+        self.assertIn("circulant/24", shown)
+        self.assertIn("is a table of decisions", self.refused("--compare", eight, four, code=64))
+        self.assertIn("line 5", self.refused(table("bad.txt", 8, "bcast 5 nonsense=1\n"), "-o", "out.html"))
+
     def test_titles_say_how_ranks_are_spread_over_hosts(self):
         def page_of(**machine):
             document = collective([collective_row(a, t) for a, t in (("mpi", 60), ("bsls", 40))])

@@ -19,8 +19,10 @@
 #include "app/io/source.hpp"
 #include "app/io/writer.hpp"
 #include "app/report/bench_figures.hpp"
+#include "app/report/decision_figures.hpp"
 #include "app/report/input.hpp"
 #include "app/report/trace_figures.hpp"
+#include "comm/choose/decision_table.hpp"
 #include "comm/record/arrival_trace.hpp"
 
 /// What the fuzzers feed, also run on every file of the corpus by the unit tests. Each function takes any bytes; only the
@@ -154,6 +156,7 @@ inline void report(Bytes bytes) {
       if (std::ssize(trace->ranks) <= kMostRanks) draw_all(make_figures(*trace, "f"));
       return;
     }
+    if (std::holds_alternative<report::Decisions>(input)) return;  // a target of its own
     const std::vector<report::BenchRun> runs = {std::get<report::BenchRun>(input)};
     require(!runs.front().rows.empty());
     const auto is_large = [](const report::BenchRow& row) { return row.ranks > kMostRanks; };
@@ -164,12 +167,42 @@ inline void report(Bytes bytes) {
   }
 }
 
+/// The tables that "auto" goes by.
+inline void decisions(Bytes bytes) {
+  using comm::DecisionTable;
+  try {
+    const DecisionTable table = DecisionTable::parse(text_of(bytes));
+    const std::string text = table.text();
+    require(DecisionTable::parse(text).text() == text);
+    for (const DecisionTable::Row& row : table.rows()) {
+      require(!row.ways.empty());
+      for (const std::size_t size : {row.bytes / 2, row.bytes, row.bytes - row.bytes / 3}) {
+        require(!table.ways(row.operation, size).empty());
+      }
+    }
+    if (table.rows().size() > 64) return;  // so that a picture takes milliseconds
+    const std::vector<app::report::Decisions> one = {
+        app::report::parse_decisions("fuzz", std::string(text_of(bytes)))};
+    require(!answer_of(one).empty());
+    for (const app::report::Figure& figure : make_figures(one, "f")) {
+      require(!draw(figure, app::report::Format::svg).bytes.empty());
+    }
+  } catch (const std::invalid_argument&) {
+  } catch (const app::io::DataError& error) {
+    require(std::string_view(error.what()).find('\n') == std::string_view::npos);
+  }
+}
+
 struct Target {
   std::string_view name;  ///< also its folder in the corpus
   void (*run)(Bytes);
 };
-inline constexpr std::array kTargets = {Target{"npy", npy},     Target{"sigmf", sigmf},
-                                        Target{"raw", raw},     Target{"sound", sound},
-                                        Target{"trace", trace}, Target{"report", report}};
+inline constexpr std::array kTargets = {Target{"npy", npy},
+                                        Target{"sigmf", sigmf},
+                                        Target{"raw", raw},
+                                        Target{"sound", sound},
+                                        Target{"trace", trace},
+                                        Target{"report", report},
+                                        Target{"decisions", decisions}};
 
 }  // namespace papfft::fuzz

@@ -32,7 +32,7 @@ struct Party {
     if (threads) background.start();
   }
   Decision call(std::int64_t iteration, Basis basis) {
-    exchange.report(iteration, monotonic_clock()(), basis);
+    exchange.report({.iteration = iteration, .arrival_ns = monotonic_clock()(), .basis = basis});
     background.notify();
     return decided(iteration);
   }
@@ -44,7 +44,7 @@ struct Party {
     }
   }
   void predict(std::int64_t iteration, std::int64_t arrival_ns, Basis basis) {
-    exchange.report(iteration, arrival_ns, basis);
+    exchange.report({.iteration = iteration, .arrival_ns = arrival_ns, .basis = basis});
     if (background.has_thread()) {
       background.notify();
     } else {
@@ -107,7 +107,7 @@ TEST_P(ExchangeOnThreads, AllPredictionsMakeAVector) {
   run([&](Party& party, Rank r) {
     for (int i = 0; i < 20; ++i) {
       party.predict(i, expected[static_cast<std::size_t>(r)], Basis::edge);
-      EXPECT_EQ(party.decided(i), (Decision{i, expected, kUnknownErrorNs})) << "rank " << r;
+      EXPECT_EQ(party.decided(i), (Decision{i, expected})) << "rank " << r;
       (void)party.call(i, Basis::waiting);  // comes after the decision and changes nothing
     }
   });
@@ -154,7 +154,7 @@ TEST_P(ExchangeOnThreads, PatientRanksLetTheDeciderWaitForPredictions) {
     if (r == GetParam().decider) {
       arrived.wait();
     } else {
-      party.exchange.report(0, 100 + r, Basis::arrived);
+      party.exchange.report({.iteration = 0, .arrival_ns = 100 + r, .basis = Basis::arrived});
       (void)party.exchange.step();
       arrived.count_down();
       record.add(r, party.decided(0));
@@ -217,11 +217,12 @@ INSTANTIATE_TEST_SUITE_P(Groups, ExchangeOnThreads,
 TEST(ArrivalExchange, AWeakerOrOlderReportChangesNothing) {
   ThreadGroup(1).run([](Transport& transport) {
     Party party(transport, 0, false);
-    party.exchange.report(3, 100, Basis::arrived);
-    party.exchange.report(3, 999, Basis::edge);
-    party.exchange.report(2, 999, Basis::waiting);
-    EXPECT_EQ(party.decided(3), (Decision{3, {100}}));
-    EXPECT_THROW(party.exchange.report(-1, 0, Basis::edge), std::invalid_argument);
+    party.exchange.report({.iteration = 3, .arrival_ns = 100, .basis = Basis::arrived});
+    party.exchange.report({.iteration = 3, .arrival_ns = 999, .basis = Basis::edge});
+    party.exchange.report({.iteration = 2, .arrival_ns = 999, .basis = Basis::waiting});
+    EXPECT_EQ(party.decided(3), (Decision{3, {100}, kNoError}));
+    EXPECT_THROW(party.exchange.report({.iteration = -1, .arrival_ns = 0, .basis = Basis::edge}),
+                 std::invalid_argument);
     party.close();
   });
 }
@@ -229,7 +230,7 @@ TEST(ArrivalExchange, AWeakerOrOlderReportChangesNothing) {
 TEST(ArrivalExchange, CanBeLeftInTheMiddle) {
   ThreadGroup(3, 9).run([](Transport& transport) {
     Party party(transport, 0, true);
-    party.exchange.report(0, 1, Basis::edge);
+    party.exchange.report({.iteration = 0, .arrival_ns = 1, .basis = Basis::edge});
   });
 }
 
@@ -248,20 +249,18 @@ TEST(ArrivalPredictor, PredictsFromEdgesThenFromHistory) {
     predictor.processing_start();
     background.step();
     EXPECT_EQ(predictor.prediction(), std::nullopt);
-    EXPECT_EQ(predictor.error_ns(), std::nullopt);
     now = 1500;
     EXPECT_THROW(predictor.edge(1.5), std::invalid_argument);
     predictor.edge(0.5);
     background.step();
     EXPECT_EQ(predictor.prediction(), (DurationEstimator::Prediction{1000, Estimator::edge}));
-    EXPECT_EQ(exchange.decision(0), (Decision{0, {2000}, kUnknownErrorNs})) << "nothing to compare it with";
+    EXPECT_EQ(exchange.decision(0), (Decision{0, {2000}})) << "nothing to compare it with";
     now = 2100;
     predictor.processing_end();
     predictor.edge(0.9);  // after the end: ignored
     background.step();
     predictor.arrive(ArrivalUse::patient);
     predictor.leave();
-    EXPECT_EQ(predictor.error_ns(), 100);
     EXPECT_EQ(predictor.iteration(), 1);
 
     now = 5000;
@@ -271,10 +270,49 @@ TEST(ArrivalPredictor, PredictsFromEdgesThenFromHistory) {
     EXPECT_EQ(exchange.decision(1), std::nullopt) << "an edge may still come";
     now = 6095;  // the lead before the predicted arrival
     background.step();
-    EXPECT_EQ(exchange.decision(1), (Decision{1, {6100}, kUnknownErrorNs}));
+    EXPECT_EQ(exchange.decision(1), (Decision{1, {6100}}));
     predictor.arrive(ArrivalUse::none);
     predictor.leave();
     EXPECT_EQ(predictor.iteration(), 2);
+  });
+}
+
+TEST(ArrivalPredictor, KeepsPositionsApartAndTellsHowGoodItWas) {
+  ThreadGroup(1).run([](Transport& transport) {
+    std::int64_t now = 0;
+    ClockSync clock(
+        transport, [&] { return now; }, 1);
+    ArrivalExchange exchange(
+        transport, 0, [&] { return now; }, {.lead = 10ns, .lazy_poll = 1ms}, kTag);
+    Background background;
+    ArrivalPredictor predictor(exchange, clock, background);
+    background.add(predictor);
+    background.add(exchange);
+    for (int i = 0; i < 12; ++i) {
+      const int position = i % 2;
+      const std::int64_t duration_ns = position == 0 ? 1000 : 50000;
+      predictor.leave(position);
+      predictor.processing_start();
+      background.step();
+      if (i >= 2) {
+        ASSERT_TRUE(predictor.prediction()) << i;
+        EXPECT_EQ(predictor.prediction()->duration_ns, duration_ns) << i;
+        now += duration_ns - 10;
+        background.step();
+        const auto decision = exchange.decision(predictor.iteration());
+        ASSERT_TRUE(decision) << i;
+        // The first phase at a position was not predicted; then three must have been compared.
+        EXPECT_EQ(decision->error,
+                  i < 8 ? PredictionError{} : (PredictionError{.error_ns = 0, .together_ns = 0}))
+            << i;
+        now += 10;
+      } else {
+        now += duration_ns;
+      }
+      predictor.arrive(ArrivalUse::none);
+    }
+    EXPECT_THROW(predictor.leave(kPositions), std::invalid_argument);
+    EXPECT_THROW(exchange.report({.iteration = 99, .position = -1}), std::invalid_argument);
   });
 }
 

@@ -367,11 +367,26 @@ TEST(SelectAlgorithm, ReducesWithoutArrivalsOnTheCirculantGraph) {
   }
 }
 
-TEST(SelectAlgorithm, PlansByPredictionsWithinTwoRounds) {
-  EXPECT_TRUE(is_worth_planning(0, 100));
-  EXPECT_TRUE(is_worth_planning(200, 100));
-  EXPECT_FALSE(is_worth_planning(201, 100));
-  EXPECT_FALSE(is_worth_planning(kUnknownErrorNs, 100));
+TEST(SelectAlgorithm, PlansReductionsByPredictionsWithinTwoRounds) {
+  const auto is_worth = [](Operation operation, std::int64_t error_ns) {
+    return is_worth_planning(operation, {.error_ns = error_ns, .together_ns = 1000}, 100);
+  };
+  EXPECT_TRUE(is_worth(Operation::reduce, 0));
+  EXPECT_TRUE(is_worth(Operation::reduce, 200));
+  EXPECT_FALSE(is_worth(Operation::reduce, 201));
+  EXPECT_TRUE(is_worth(Operation::scatter, 201));
+}
+
+TEST(SelectAlgorithm, PlansByPredictionsThatAreClearlyBetterThanNone) {
+  for (const Operation operation : {Operation::scatter, Operation::gather, Operation::reduce}) {
+    const auto is_worth = [&](const PredictionError& error) {
+      return is_worth_planning(operation, error, 1000);
+    };
+    EXPECT_TRUE(is_worth({.error_ns = 75, .together_ns = 100}));
+    EXPECT_FALSE(is_worth({.error_ns = 76, .together_ns = 100}));
+    EXPECT_FALSE(is_worth({.error_ns = 1, .together_ns = 0})) << "they come together";
+    EXPECT_FALSE(is_worth({})) << "nothing has been compared";
+  }
 }
 
 TEST(LinkModel, ComesFromTheEnvironment) {

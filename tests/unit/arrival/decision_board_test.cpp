@@ -80,27 +80,74 @@ TEST(DecisionBoard, ForcedCallsAreDecidedInOrder) {
   EXPECT_EQ(board.decide(1), (Decision{7, {}}));
 }
 
-TEST(DecisionBoard, TellsTheMeanError) {
-  DecisionBoard board(3, 0, kLead);
-  const auto report = [&](Rank rank, std::int64_t iteration, std::int64_t error_ns) {
-    board.report(rank,
-                 {.iteration = iteration, .arrival_ns = 5000, .error_ns = error_ns, .basis = Basis::edge});
-  };
-  report(0, 0, 30);
-  report(1, 0, 600);
-  report(2, 0, 0);
-  EXPECT_EQ(board.decide(0), (Decision{0, {5000, 5000, 5000}, 210}));
-  report(0, 1, kUnknownErrorNs);
-  report(1, 1, kUnknownErrorNs);
-  report(2, 1, 20);
-  report(1, 1, 40);  // better known by now
-  EXPECT_EQ(board.decide(0), (Decision{1, {5000, 5000, 5000}, kUnknownErrorNs}));
+/// Calls at one position: how often it takes until the board says how good predictions are, and what it says.
+class Judging {
+ public:
+  /// All ranks expect to come at the same time again, and tell of the last time.
+  PredictionError call(const std::vector<PastArrival>& past, std::int32_t position = 0,
+                       Basis basis = Basis::edge) {
+    for (std::size_t r = 0; r < past.size(); ++r) {
+      board_.report(static_cast<Rank>(r), {.iteration = iteration_,
+                                           .arrival_ns = 5000,
+                                           .past = past[r],
+                                           .basis = basis,
+                                           .position = position});
+    }
+    ++iteration_;
+    return board_.decide(0)->error;
+  }
+
+ private:
+  DecisionBoard board_{3, 0, kLead};
+  std::int64_t iteration_ = 0;
+};
+
+TEST(DecisionBoard, JudgesPredictionsByWhatCameTheLastTime) {
+  // All 1000 later than predicted, which does not count, and one 30 more; they came 0, 300 and 630 apart.
+  const std::vector<PastArrival> past = {{0, 1000}, {300, 1300}, {600, 1630}};
+  Judging judging;
+  EXPECT_EQ(judging.call({{}, {}, {}}), PredictionError{}) << "there was no last time";
+  EXPECT_EQ(judging.call(past), PredictionError{});
+  EXPECT_EQ(judging.call(past), PredictionError{});
+  EXPECT_EQ(judging.call({past[0], {}, past[2]}), PredictionError{}) << "one rank had no prediction";
+  EXPECT_EQ(judging.call(past), (PredictionError{.error_ns = 10, .together_ns = 210}));
+  EXPECT_EQ(judging.call({{}, {}, {}}, 0, Basis::waiting), kNoError) << "nothing is predicted";
+}
+
+TEST(DecisionBoard, JudgesEachPositionByItself) {
+  const std::vector<PastArrival> good = {{0, 0}, {300, 300}, {600, 630}};
+  const std::vector<PastArrival> bad = {{0, 600}, {300, 300}, {600, 0}};
+  Judging judging;
+  for (int i = 0; i < PredictionJudge::kWarmUp; ++i) {
+    (void)judging.call(good, 0);
+    (void)judging.call(bad, 5);
+  }
+  EXPECT_EQ(judging.call(good, 0).error_ns, 10);
+  EXPECT_EQ(judging.call(bad, 5).error_ns, 400);
+  EXPECT_EQ(judging.call(good, 1), PredictionError{});
+}
+
+TEST(PredictionJudge, ADisturbedCallOrTwoChangeNothing) {
+  PredictionJudge judge;
+  const std::vector<std::int64_t> predicted = {0, 100, 200};
+  for (int i = 0; i < 3; ++i) judge.compare(predicted, std::vector<std::int64_t>{0, 100, 230});
+  EXPECT_EQ(judge.error(), (PredictionError{.error_ns = 10, .together_ns = 76}));
+  for (int i = 0; i < 2; ++i) judge.compare(predicted, std::vector<std::int64_t>{90000, 100, 200});
+  EXPECT_EQ(judge.error().error_ns, 10);
+  judge.compare(predicted, std::vector<std::int64_t>{90000, 100, 200});
+  EXPECT_GT(judge.error().error_ns, 10000);
+}
+
+TEST(PredictionJudge, RefusesAnotherNumberOfArrivals) {
+  EXPECT_THROW((void)group_error_ns({}, {}), std::invalid_argument);
+  EXPECT_THROW(PredictionJudge().compare(std::vector<std::int64_t>{1}, std::vector<std::int64_t>{1, 2}),
+               std::invalid_argument);
 }
 
 TEST(DecisionBoard, OneRankAlone) {
   DecisionBoard board(1, 0, kLead);
   board.report(0, {.iteration = 0, .arrival_ns = 8, .basis = Basis::arrived});
-  EXPECT_EQ(board.decide(8), (Decision{0, {8}}));
+  EXPECT_EQ(board.decide(8), (Decision{0, {8}, kNoError}));
 }
 
 TEST(DecisionBoard, RefusesAStrangerAsDecider) {

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 namespace papfft::comm {
 namespace {
@@ -27,36 +29,67 @@ TEST(Estimators, EdgeRefusesNonsense) {
 }
 
 TEST(Estimators, KnowNothingWithoutHistory) {
-  EXPECT_EQ(SimpleMovingAverage(1).predict(), std::nullopt);
-  EXPECT_EQ(SimpleMovingAverage(3).predict(), std::nullopt);
-  EXPECT_EQ(ExponentialMovingAverage(0.5).predict(), std::nullopt);
-  EXPECT_EQ(DurationEstimator().predict(), std::nullopt);
-  EXPECT_EQ(DurationEstimator().error_ns(Estimator::edge), std::nullopt);
-}
-
-TEST(Estimators, Averages) {
-  SimpleMovingAverage sma(3);
-  ExponentialMovingAverage ewma(0.5);
-  SimpleMovingAverage last(1);
-  for (const int d : {10, 20, 60, 100}) {
-    sma.add(d);
-    ewma.add(d);
-    last.add(d);
+  const DurationEstimator e;
+  EXPECT_EQ(e.predict(), std::nullopt);
+  for (std::size_t i = 0; i < kEstimatorCount; ++i) {
+    EXPECT_EQ(e.predict(static_cast<Estimator>(i)), std::nullopt) << i;
+    EXPECT_EQ(e.error_ns(static_cast<Estimator>(i)), std::nullopt) << i;
   }
-  EXPECT_EQ(sma.predict(), 60);   // (20 + 60 + 100) / 3
-  EXPECT_EQ(ewma.predict(), 69);  // 10, 15, 37.5, 68.75
-  EXPECT_EQ(last.predict(), 100);
-  SimpleMovingAverage young(5);
-  young.add(4);
-  young.add(8);
-  EXPECT_EQ(young.predict(), 6);
 }
 
-TEST(Estimators, RefuseSettingsThatMakeNoSense) {
-  EXPECT_THROW(SimpleMovingAverage(0), std::invalid_argument);
-  EXPECT_THROW(ExponentialMovingAverage(0), std::invalid_argument);
-  EXPECT_THROW(ExponentialMovingAverage(1.5), std::invalid_argument);
-  EXPECT_THROW(DurationEstimator({.error_count = 0}), std::invalid_argument);
+DurationEstimator after(const std::vector<std::int64_t>& durations_ns) {
+  DurationEstimator e;
+  for (const std::int64_t d : durations_ns) e.finish(d);
+  return e;
+}
+
+TEST(Estimators, EachHasItsOwnView) {
+  const DurationEstimator e = after({10, 20, 60, 102});
+  EXPECT_EQ(e.predict(Estimator::last), 102);
+  EXPECT_EQ(e.predict(Estimator::sma), 48);
+  EXPECT_EQ(e.predict(Estimator::median), 20) << "of an even number the lower one";
+  EXPECT_EQ(e.predict(Estimator::ewma), 52);    // 10, 15, 30, and from here on 0.3 for the newest: 51.6
+  EXPECT_EQ(e.predict(Estimator::trend), 127);  // 48 + 2.5 times the slope, 31.6
+  EXPECT_EQ(e.predict(Estimator::edge), std::nullopt);
+}
+
+TEST(Estimators, LookAtTheLastEightOnly) {
+  const DurationEstimator e = after({1'000'000, 1, 2, 3, 4, 5, 6, 7, 8});
+  EXPECT_EQ(e.predict(Estimator::sma), 5);
+  EXPECT_EQ(e.predict(Estimator::median), 4);
+  EXPECT_EQ(e.predict(Estimator::trend), 9);
+}
+
+TEST(Estimators, ATrendNeverPredictsANegativeDuration) {
+  EXPECT_EQ(after({900, 500, 100}).predict(Estimator::trend), 0);
+}
+
+TEST(Estimators, WhatRepeatsIsFoundByItsPeriod) {
+  for (int period = 2; period <= 12; ++period) {
+    DurationEstimator e;
+    const auto duration = [&](int i) { return 1000 + 37 * (i % period) * (i % period); };
+    for (int i = 0; i < 6 * period; ++i) {
+      if (i >= 3 * period + 6) {
+        EXPECT_EQ(e.predict()->duration_ns, duration(i)) << "period " << period << ", phase " << i;
+      }
+      e.finish(duration(i));
+    }
+  }
+}
+
+TEST(Estimators, AFadingMeanWeighsTheFirstFewAlike) {
+  FadingMean mean(0.25);
+  EXPECT_EQ(mean.value(), std::nullopt);
+  mean.add(10);
+  EXPECT_EQ(mean.value(), 10);
+  mean.add(20);
+  EXPECT_EQ(mean.value(), 15);
+  mean.add(60);
+  mean.add(30);
+  EXPECT_EQ(mean.value(), 30);
+  mean.add(70);
+  EXPECT_EQ(mean.value(), 40);
+  for (const double weight : {0.0, 1.5}) EXPECT_THROW(FadingMean{weight}, std::invalid_argument) << weight;
 }
 
 TEST(DurationEstimator, TheLatestEdgeCounts) {
@@ -71,18 +104,17 @@ TEST(DurationEstimator, TheLatestEdgeCounts) {
 }
 
 TEST(DurationEstimator, PrefersWhatErredLeast) {
-  // Durations that alternate: every memory of the past errs, the edge is right.
-  DurationEstimator alternating;
-  for (int i = 0; i < 10; ++i) {
-    const int duration = i % 2 == 0 ? 100 : 900;
-    alternating.start();
-    alternating.edge(duration / 2, 0.5);
-    alternating.finish(duration);
+  // Durations without any rule: every memory of the past errs, the edge is right.
+  DurationEstimator irregular;
+  for (const int duration : {100, 900, 300, 350, 20, 700, 680, 90, 440}) {
+    irregular.start();
+    irregular.edge(duration / 2, 0.5);
+    irregular.finish(duration);
   }
-  alternating.start();
-  EXPECT_NE(alternating.predict()->by, Estimator::edge) << "there is no edge yet";
-  alternating.edge(450, 0.5);
-  EXPECT_EQ(alternating.predict(), (Prediction{900, Estimator::edge}));
+  irregular.start();
+  EXPECT_NE(irregular.predict()->by, Estimator::edge) << "there is no edge yet";
+  irregular.edge(450, 0.5);
+  EXPECT_EQ(irregular.predict(), (Prediction{900, Estimator::edge}));
 
   // A constant duration whose progress is not even: the edge errs, the past is right.
   DurationEstimator constant;
@@ -113,21 +145,15 @@ TEST(RecentMedian, IsOfTheLast) {
   EXPECT_THROW(RecentMedian(0), std::invalid_argument);
 }
 
-TEST(DurationEstimator, ItsErrorIsNotThatOfARareDisturbance) {
-  DurationEstimator e({.error_count = 3});
-  const auto iteration = [&](std::int64_t duration_ns) {
-    e.edge(100, 1.0);
-    e.finish(duration_ns);
-    return e.error_ns(Estimator::edge);
-  };
-  EXPECT_EQ(iteration(180), 80);
-  EXPECT_EQ(iteration(110), 10) << "of two the lower one";
-  EXPECT_EQ(iteration(112), 12);
-  EXPECT_EQ(iteration(1'000'000), 12);
-  EXPECT_EQ(iteration(111), 12);
-  EXPECT_EQ(iteration(113), 13);
-  e.finish(100);  // without an edge, nothing is scored for it
-  EXPECT_EQ(e.error_ns(Estimator::edge), 13);
+TEST(DurationEstimator, LearnsAPhaseChangeFromItsSecondPhase) {
+  DurationEstimator e;
+  for (int i = 0; i < 20; ++i) e.finish(1000 + (i % 2 == 0 ? 3 : -3));
+  for (int i = 0; i < 2; ++i)
+    e.finish(5000);  // which nobody could foresee, and which may have been a disturbance
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_LE(std::abs(e.predict()->duration_ns - 5000), 10) << i << " phases after the change";
+    e.finish(5000 + (i % 2 == 0 ? 3 : -3));
+  }
 }
 
 TEST(DurationEstimator, AnUnscoredEstimatorComesAfterScoredOnes) {

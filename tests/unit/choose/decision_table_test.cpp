@@ -53,7 +53,7 @@ TEST(DecisionTable, TakesTheNearestMeasuredSizeWithinReach) {
   table.set({Operation::bcast, 1024, {{"bnom", 1}}});
   table.set({Operation::bcast, 16384, {{"chain", 1}}});
   const auto first = [&](std::size_t bytes) {
-    const auto& ways = table.ways(Operation::bcast, bytes);
+    const auto ways = table.ways(Operation::bcast, bytes);
     return ways.empty() ? std::string("none") : ways.front().name;
   };
   EXPECT_EQ(first(1024), "bnom");
@@ -68,6 +68,51 @@ TEST(DecisionTable, TakesTheNearestMeasuredSizeWithinReach) {
   EXPECT_EQ(table.rows().size(), 2U);
 }
 
+std::string names(const std::vector<DecisionTable::Way>& ways) {
+  std::string text;
+  for (const DecisionTable::Way& way : ways) text += (text.empty() ? "" : " ") + way.name;
+  return text;
+}
+
+TEST(DecisionTable, InterpolatesBetweenMeasuredSizes) {
+  // bnom costs what the bytes cost, chain has a start-up cost: they are equal at 4 KB, in the middle.
+  const DecisionTable table = DecisionTable::parse(
+      "papfft-decisions 1\n"
+      "bcast 1023 bnom=10 chain=20 scatter-allgather=25\n"
+      "bcast 16383 chain=80 bnom=160\n");
+  EXPECT_EQ(names(table.ways(Operation::bcast, 1023)), "bnom chain scatter-allgather");
+  EXPECT_EQ(names(table.ways(Operation::bcast, 4000)), "bnom chain scatter-allgather")
+      << "the last was not timed at both";
+  EXPECT_EQ(names(table.ways(Operation::bcast, 4200)), "chain bnom");
+  EXPECT_EQ(names(table.ways(Operation::bcast, 16383)), "chain bnom");
+  const auto middle = table.ways(Operation::bcast, 4095);
+  EXPECT_NEAR(middle[0].us, 40, 1e-9);
+  EXPECT_NEAR(middle[1].us, 40, 1e-9);
+}
+
+TEST(DecisionTable, InterpolationMayChooseAWayThatIsFastestAtNeitherSize) {
+  const DecisionTable table = DecisionTable::parse(
+      "papfft-decisions 1\n"
+      "bcast 999 bnom=10 chain=12 circulant=100\n"
+      "bcast 9999 circulant=10 chain=12 bnom=100\n");
+  EXPECT_EQ(names(table.ways(Operation::bcast, 3100)), "chain bnom circulant");
+}
+
+TEST(DecisionTable, TakesTheNearestSizeWhereNothingIsKnownOfItsFastestAtTheOther) {
+  const DecisionTable table = DecisionTable::parse(
+      "papfft-decisions 1\n"
+      "bcast 1000 bnom=10 mpi=20\n"
+      "bcast 4000 chain=30 mpi=35\n"
+      "bcast 100000 chain=60 bnom=61 mpi=900\n"
+      "gather 1000 lin mpi\n"
+      "gather 4000 mpi lin\n");
+  EXPECT_EQ(names(table.ways(Operation::bcast, 1500)), "bnom mpi");
+  EXPECT_EQ(names(table.ways(Operation::bcast, 3000)), "chain mpi");
+  EXPECT_EQ(names(table.ways(Operation::bcast, 5000)), "chain mpi") << "100000 is too far off";
+  EXPECT_EQ(names(table.ways(Operation::gather, 1500)), "lin mpi") << "without times";
+  EXPECT_EQ(names(table.ways(Operation::gather, 3000)), "mpi lin");
+}
+
 TEST(DecisionTable, SaysWhichLineIsWrong) {
   EXPECT_EQ(complaint("bcast 5 chain"), "nothing");
   EXPECT_THAT(complaint("bcast 5 nonsense"), HasSubstr("line 3: "));
@@ -76,6 +121,8 @@ TEST(DecisionTable, SaysWhichLineIsWrong) {
   EXPECT_THAT(complaint("bcast -5 chain"), HasSubstr("'-5' is no number of bytes"));
   EXPECT_THAT(complaint("bcast 5 chain=-1"), HasSubstr("'-1' is no time"));
   EXPECT_THAT(complaint("bcast 5 chain=nan"), HasSubstr("'nan' is no time"));
+  EXPECT_THAT(complaint("bcast 5 chain=1e300"), HasSubstr("'1e300' is no time"));
+  EXPECT_THAT(complaint("bcast 5 chain=0"), HasSubstr("'0' is no time"));
   EXPECT_THAT(complaint("bcast 5 mpi:x"), HasSubstr("names no algorithm"));
   EXPECT_THAT(complaint("bcast 5 auto"), HasSubstr("what the table is for"));
   EXPECT_THAT(complaint("broadcast 5 chain"), HasSubstr("broadcast"));
