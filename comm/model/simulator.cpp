@@ -83,7 +83,7 @@ class Engine {
   static constexpr int kNone = -1;
   static constexpr int kBackground = std::numeric_limits<int>::min();  // as a cause
 
-  enum class EventKind : std::uint8_t { arrival, background, message, combined, done };
+  enum class EventKind : std::uint8_t { arrival, background, message, delivery, combined, done };
   struct Event {
     Ticks time = 0;
     std::uint64_t sequence = 0;
@@ -149,6 +149,10 @@ class Engine {
     require(machine_.alpha >= 0 && machine_.beta >= 0 && machine_.gamma >= 0, "negative cost");
     require(machine_.inside.alpha >= 0 && machine_.inside.beta >= 0 && machine_.inside.gamma >= 0,
             "negative cost inside a host");
+    require(machine_.latency >= 0 && machine_.inside.latency >= 0, "negative latency");
+    require(machine_.combining == Combining::overlapped ||
+                (machine_.latency == 0 && machine_.inside.latency == 0),
+            "a latency needs combining beside messages");
     require(machine_.card_ports >= 1, "a host's card needs a port");
     require(conduct_.window.sends >= 1 && conduct_.window.receives >= 1, "the window must admit one message");
   }
@@ -259,6 +263,9 @@ class Engine {
       case EventKind::message:
         end_message(event.id);
         break;
+      case EventKind::delivery:
+        deliver(event.id);
+        break;
       case EventKind::combined:
         for (const int port : ports_of(event.id)) release(port, event.id);
         finish(event.id);
@@ -284,6 +291,19 @@ class Engine {
       finish(send);
       return;
     }
+    const Ticks latency = is_inside(op(send)) ? machine_.inside.latency : machine_.latency;
+    if (latency > 0) {
+      push(add(now_, latency), EventKind::delivery, send);
+    } else {
+      deliver(send);
+    }
+    finish(send);
+  }
+
+  /// The receiver has it.
+  void deliver(int send) {
+    const int receive = states_[idx(send)].partner;
+    const Rank receiver = op(receive).rank;
     if (progress_[idx(receiver)].lands_aside(index_of(receive))) {
       progress_[idx(receiver)].landed(index_of(receive));
       advance(receiver, send);
@@ -292,7 +312,6 @@ class Engine {
     } else {
       finish(receive);
     }
-    finish(send);
   }
 
   /// Combining on `held` begins when `port` is free too.

@@ -34,11 +34,12 @@ enum class Early : std::uint8_t {
   paper_figures  ///< the same, but it receives no empty message: exactly the split of SG Figs 6, 8, 10 and 12
 };
 
-/// What a message inside a host costs: alpha + beta m, and combining it gamma m. All values >= 0.
+/// What a message inside a host costs, in the same terms as Machine. All values >= 0.
 struct InsideLink {
   Ticks alpha = 0;
   Ticks beta = 0;
   Ticks gamma = 0;
+  Ticks latency = 0;
 };
 
 /// The Hockney model with one port each way per rank: a message of m bytes takes alpha + beta m, and combining it
@@ -61,6 +62,9 @@ struct Machine {
   /// How many messages a host's card moves at a time each way, each at the full rate of a rank's port: how many ranks it takes to
   /// fill the host's link.
   int card_ports = 1;
+  /// The receiver has a message so much later than it has left the ports. The sender does not wait for that. Other messages use the
+  /// ports meanwhile. Only with Combining::overlapped.
+  Ticks latency = 0;
 };
 
 /// How the ranks run their programs.
@@ -86,7 +90,8 @@ struct Simulation {
   std::vector<Ticks> exit;         ///< per rank: arrived, and all its ops ended
   Ticks run_time = 0;              ///< max exit - min arrival (SG Eq 1)
   Ticks elapsed_sum = 0;           ///< sum of exit - arrival over the ranks: P times SG Eq 2
-  /// The chain that ended last, backwards in time; each op began when the next one in the list ended. A message
+  /// The chain that ended last, backwards in time; each op began when the next one in the list ended,
+  /// or, if that is a message, a latency later. A message
   /// appears as its send, and once more as its receive if that combines.
   std::vector<OpRef> critical_path;
   /// The rank whose arrival the chain began with; -1: it began with the background.
