@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "comm/choose/link_limits.hpp"
 #include "comm/model/simulator.hpp"
 #include "comm/schedule/core/registry.hpp"
 
@@ -18,6 +19,13 @@ namespace {
 constexpr double kTicksPerNs = 1000;  // a byte may take less than a nanosecond
 constexpr std::size_t kCutAnew = 3;   // so many of the best ways are tried in other numbers of segments
 constexpr int kCheapSteps = 4;        // of a planner take as long as one of the simulator
+
+/// Open MPI's limit inside a host (btl_vader_eager_limit), headers included.
+constexpr std::size_t kInsideEagerBytes = 4096;
+
+std::int64_t eager_bytes(const LevelProfile& level, std::size_t usual) {
+  return static_cast<std::int64_t>(level.eager_bytes > 0 ? level.eager_bytes : usual);
+}
 
 Ticks ticks(double ns) { return std::llround(ns * kTicksPerNs); }
 
@@ -59,16 +67,21 @@ class Contest {
   Contest(const RankedCall& call, const MachineLinks& links)
       : call_(call), group_(call.group()), host_(static_cast<std::size_t>(group_.ranks)) {
     for (Rank r = 0; r < group_.ranks; ++r) host_[static_cast<std::size_t>(r)] = call.hosts.of(r);
-    options_.link = links.between;
-    machine_ = {.alpha = ticks(links.between.alpha_ns),
-                .beta = ticks(links.between.beta_ns_per_byte),
-                .gamma = ticks(links.between.gamma_ns_per_byte),
+    const LinkModel& between = links.between.link;
+    const LinkModel& inside = links.inside.link;
+    options_.link = between;
+    machine_ = {.alpha = ticks(between.alpha_ns),
+                .beta = ticks(between.beta_ns_per_byte),
+                .gamma = ticks(between.gamma_ns_per_byte),
+                .duplex = links.between.is_duplex,
                 .host_of_rank = host_,
-                .inside = {.alpha = ticks(links.inside.alpha_ns),
-                           .beta = ticks(links.inside.beta_ns_per_byte),
-                           .gamma = ticks(links.inside.gamma_ns_per_byte),
-                           .latency = ticks(links.inside.latency_ns)},
-                .latency = ticks(links.between.latency_ns)};
+                .inside = {.alpha = ticks(inside.alpha_ns),
+                           .beta = ticks(inside.beta_ns_per_byte),
+                           .gamma = ticks(inside.gamma_ns_per_byte),
+                           .latency = ticks(inside.latency_ns),
+                           .eager_bytes = eager_bytes(links.inside, kInsideEagerBytes)},
+                .latency = ticks(between.latency_ns),
+                .eager_bytes = eager_bytes(links.between, kLinkLimits.longest_segment_bytes())};
   }
   Contest(const Contest&) = delete;
   Contest& operator=(const Contest&) = delete;
@@ -165,6 +178,13 @@ void require_cases(std::span<const ArrivalCase> cases, int ranks) {
 }
 
 }  // namespace
+
+MachineLinks MachineLinks::of(const MachineProfile& profile) {
+  MachineLinks links;
+  if (profile.between) links.between = *profile.between;
+  if (profile.inside) links.inside = *profile.inside;
+  return links;
+}
 
 ArrivalCase all_together(int ranks) {
   return {"none", std::vector<std::int64_t>(static_cast<std::size_t>(ranks))};

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/choose/machine_profile.hpp"
 #include "comm/choose/select.hpp"
 #include "comm/schedule/core/hosts.hpp"
 #include "papfft/options.hpp"
@@ -16,10 +17,12 @@ namespace papfft::comm {
 
 /// What messages cost on the two levels of a machine. Latency passes beside other messages.
 struct MachineLinks {
-  LinkModel between = {};
-  /// The defaults are those of two ranks that have a core each.
-  LinkModel inside = {
-      .alpha_ns = 1000, .beta_ns_per_byte = 0.2, .gamma_ns_per_byte = 0.25, .latency_ns = 1000};
+  LevelProfile between = {};
+  /// The link's defaults are those of two ranks that have a core each.
+  LevelProfile inside = {.link = {.alpha_ns = 1000, .beta_ns_per_byte = 0.2, .latency_ns = 1000}};
+
+  /// Those of a profile, where it knows them.
+  [[nodiscard]] static MachineLinks of(const MachineProfile& profile);
 };
 
 /// A call whose ways are compared.

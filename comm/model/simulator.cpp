@@ -98,6 +98,8 @@ class Engine {
     Rank rank = 0;
     OpKind kind = OpKind::send;
     bool is_empty = false;  // names no slots
+    bool is_asked = false;  // of a send: it has asked for its ports
+    bool is_there = false;  // of a send: its message has come before the receive was posted
     int partner = kNone;    // id of the other end
     int cause = kNone;  // of the activity: id of the op whose end let it start, or -1 - rank, or kBackground
     std::int64_t bytes = 0;
@@ -150,9 +152,10 @@ class Engine {
     require(machine_.inside.alpha >= 0 && machine_.inside.beta >= 0 && machine_.inside.gamma >= 0,
             "negative cost inside a host");
     require(machine_.latency >= 0 && machine_.inside.latency >= 0, "negative latency");
-    require(machine_.combining == Combining::overlapped ||
-                (machine_.latency == 0 && machine_.inside.latency == 0),
-            "a latency needs combining beside messages");
+    const bool is_plain = machine_.latency == 0 && machine_.inside.latency == 0 && machine_.eager_bytes < 0 &&
+                          machine_.inside.eager_bytes < 0;
+    require(is_plain || machine_.combining == Combining::overlapped,
+            "latency and eager messages need combining beside messages");
     require(machine_.card_ports >= 1, "a host's card needs a port");
     require(conduct_.window.sends >= 1 && conduct_.window.receives >= 1, "the window must admit one message");
   }
@@ -304,6 +307,10 @@ class Engine {
   void deliver(int send) {
     const int receive = states_[idx(send)].partner;
     const Rank receiver = op(receive).rank;
+    if (result_.ops[idx(receive)].posted < 0) {
+      states_[idx(send)].is_there = true;
+      return;
+    }
     if (progress_[idx(receiver)].lands_aside(index_of(receive))) {
       progress_[idx(receiver)].landed(index_of(receive));
       advance(receiver, send);
@@ -367,10 +374,23 @@ class Engine {
       state.cause = cause;
       result_.ops[idx(id)].start = now_;
       push(now_, EventKind::done, id);
-    } else if (result_.ops[idx(state.partner)].posted >= 0) {
-      request(state.kind == OpKind::send ? id : state.partner,
-              state.kind == OpKind::send ? state.partner : id, cause);
+    } else if (state.kind == OpKind::send) {
+      if (result_.ops[idx(state.partner)].posted >= 0 || is_eager(state)) ask(id, cause);
+    } else if (op(state.partner).is_there) {
+      push(now_, EventKind::delivery, state.partner);
+    } else if (result_.ops[idx(state.partner)].posted >= 0 && !op(state.partner).is_asked) {
+      ask(state.partner, cause);
     }
+  }
+
+  [[nodiscard]] bool is_eager(const State& send) const {
+    return send.bytes <= (is_inside(send) ? machine_.inside.eager_bytes : machine_.eager_bytes);
+  }
+
+  /// A message may move as soon as it has its ports.
+  void ask(int send, int cause) {
+    states_[idx(send)].is_asked = true;
+    request(send, op(send).partner, cause);
   }
 
   // ---- ports -----------------------------------------------------------------------------------------------

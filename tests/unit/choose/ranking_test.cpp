@@ -37,7 +37,7 @@ Ranking ranked(const RankedCall& call, const std::vector<ArrivalCase>& cases,
 
 TEST(Ranking, TakesTimesThatFollowFromTheModel) {
   // Two hosts: one message of 1000 bytes, which arrives a latency after it was sent.
-  const MachineLinks links{.between = {.alpha_ns = 500, .beta_ns_per_byte = 2, .latency_ns = 100}};
+  const MachineLinks links{.between = {.link = {.alpha_ns = 500, .beta_ns_per_byte = 2, .latency_ns = 100}}};
   const Ranking ranking = rank_ways(call_of(Operation::bcast, 2, 1, 1000), links,
                                     std::array<std::string, 1>{"bnom/1"}, std::array{all_together(2)});
   ASSERT_EQ(ranking.ways.size(), 1U);
@@ -46,8 +46,8 @@ TEST(Ranking, TakesTimesThatFollowFromTheModel) {
 }
 
 TEST(Ranking, KnowsBothLevels) {
-  const MachineLinks links{.between = {.alpha_ns = 500, .beta_ns_per_byte = 2, .latency_ns = 0},
-                           .inside = {.alpha_ns = 10, .beta_ns_per_byte = 1, .latency_ns = 7}};
+  const MachineLinks links{.between = {.link = {.alpha_ns = 500, .beta_ns_per_byte = 2, .latency_ns = 0}},
+                           .inside = {.link = {.alpha_ns = 10, .beta_ns_per_byte = 1, .latency_ns = 7}}};
   const std::array<std::string, 1> way{"bnom/1"};
   const std::array cases{all_together(2)};
   EXPECT_DOUBLE_EQ(rank_ways(call_of(Operation::bcast, 1, 2, 1000), links, way, cases).ways[0].run_ns[0],
