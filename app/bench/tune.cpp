@@ -136,6 +136,10 @@ void add_tune(cli::Command& app) {
                    "with --collectives: seconds of calls, shared by all cells")
       ->in_range(0.01, 1e5)
       ->capture_default_str();
+  command->add_flag(
+      "--all", options->tuning.measures_all,
+      "with --collectives: measure all ways, not only those that are best in a simulation with the "
+      "measured links");
   command->add_flag("-q,--quiet", options->quiet, "no table");
   command->footer(
       "Examples:\n"

@@ -15,6 +15,8 @@
 #include "app/model/rank_options.hpp"
 #include "app/report/byte_count.hpp"
 #include "app/report/text_table.hpp"
+#include "comm/choose/decision_table.hpp"
+#include "comm/mpi/decisions_file.hpp"
 
 namespace papfft::app {
 
@@ -26,8 +28,9 @@ using comm::SimulatedWay;
 /// The ranking for one operation and size.
 struct Cell {
   comm::Operation operation = comm::Operation::scatter;
-  std::uint64_t bytes = 0;  // of the whole vector
-  std::string automatic;    // what "auto" takes
+  std::uint64_t bytes = 0;        // of the whole vector
+  std::uint64_t block_bytes = 0;  // of a block, or of the vector
+  std::string automatic;          // what "auto" takes
   std::vector<comm::ArrivalCase> cases = {};
   Ranking ranking = {};
 
@@ -53,8 +56,9 @@ class WayRanker {
     const comm::RankedCall call{.operation = operation,
                                 .hosts = hosts_,
                                 .root = options_.root,
-                                .bytes = comm::moves_per_rank(operation) ? bytes / ranks : bytes};
-    Cell cell{operation, bytes, comm::rule_choice(call, links_.between.link)};
+                                .bytes = comm::moves_per_rank(operation) ? bytes / ranks : bytes,
+                                .is_crowded = options_.is_crowded};
+    Cell cell{operation, bytes, call.bytes, comm::rule_choice(call, links_.between.link)};
     const double vector_ns = comm::message_ns(links_.between.link, operation, static_cast<double>(bytes));
     cell.cases = options_.are_arrivals_unknown
                      ? comm::unknown_arrivals(hosts_.rank_count(), options_.root, vector_ns)
@@ -67,6 +71,14 @@ class WayRanker {
                                    {.most_steps = options_.most_steps,
                                     .may_go_on = [&] { return std::chrono::steady_clock::now() < end; }});
     return cell;
+  }
+
+  [[nodiscard]] const comm::MachineLinks& links() const { return links_; }
+  [[nodiscard]] comm::GroupProfile group() const {
+    return {.library = comm::mpi_library(),
+            .ranks = hosts_.rank_count(),
+            .hosts = hosts_.count(),
+            .is_crowded = options_.is_crowded};
   }
 
   [[nodiscard]] io::Json settings_json() const {
@@ -152,18 +164,36 @@ io::Json cell_json(const Cell& cell) {
           {"left_out", left_out}};
 }
 
+/// What "auto" can go by. Where arrivals are not known the order counts, not the times when all come together.
+std::string decisions_text(const std::vector<Cell>& cells, const WayRanker& ranker,
+                           const RankOptions& options) {
+  constexpr std::size_t kRemembered = 4;
+  comm::DecisionTable table(ranker.group());
+  for (const Cell& cell : cells) {
+    comm::DecisionTable::Row row{cell.operation, cell.block_bytes};
+    for (const SimulatedWay& way : cell.ranking.ways) {
+      if (row.ways.size() < kRemembered)
+        row.ways.push_back({way.name, options.are_arrivals_unknown ? 0 : way.run_ns.front() / 1e3});
+    }
+    if (!row.ways.empty()) table.set(std::move(row));
+  }
+  table.set_machine({.inside = ranker.links().inside, .between = ranker.links().between});
+  return table.text();
+}
+
 int run_rank(const RankOptions& options) {
   const WayRanker ranker(options);
   const std::vector<comm::Operation> operations = options.parsed_operations();
   std::vector<std::uint64_t> sizes;
   for (const std::string& text : options.bytes) sizes.push_back(report::parse_byte_count(text));
-  check_outputs({options.json});
+  check_outputs({options.json, options.table});
   std::vector<Cell> cells;
   for (const comm::Operation operation : operations) {
     for (const std::uint64_t bytes : sizes) cells.push_back(ranker.rank(operation, bytes));
   }
   if (!options.quiet)
     fmt::print("{}", options.checks_auto ? check_table(cells) : ranking_table(cells, options));
+  if (!options.table.empty()) write_text(options.table, decisions_text(cells, ranker, options));
   if (options.json.empty()) return kOk;
   io::Json rows = io::Json::array();
   for (const Cell& cell : cells) rows.push_back(cell_json(cell));

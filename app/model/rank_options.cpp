@@ -20,6 +20,7 @@ constexpr const char* kFooter =
     "  papfft rank --profile ~/.config/papfft/decisions-32-on-8.txt --hosts 8x4\n"
     "  papfft rank --check-auto --hosts 64x32 --bytes 1K,16K,256K,4M,16M\n"
     "  papfft rank --check-auto --unknown-arrivals --hosts 8x1\n"
+    "  papfft rank --profile site.txt --hosts 64x4 --bytes 64K,256K,1M,4M --table decisions-256-on-64.txt\n"
     "Ways: an algorithm of 'papfft algorithms', flat or as a composition for hosts (@hosts), in as many "
     "segments as a call would "
     "cut it; the best three also in other numbers of segments (/N). Algorithms that plan by arrivals are "
@@ -75,6 +76,12 @@ void RankOptions::declare(cli::Command& command) {
       ->in_range(0.001, 1e6)
       ->capture_default_str();
   command.add_option("--json", json, "write all ways as JSON to this file");
+  cli::Option* const table_option = command.add_option("--table", table,
+                                                       "write the ways as a table by which 'auto' chooses, "
+                                                       "see PAPFFT_DECISIONS and 'papfft tune'; it names no "
+                                                       "calls of the MPI library");
+  command.add_flag("--crowded", is_crowded, "the table is for hosts with more ranks than cores")
+      ->needs(table_option);
   command.add_flag("-q,--quiet", quiet, "print no table");
   command.footer(kFooter);
 }

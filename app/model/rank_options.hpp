@@ -29,6 +29,8 @@ struct RankOptions {
   int most_steps = static_cast<int>(comm::RankingLimits{}.most_steps);
   double budget_s = 60;
   std::string json = {};
+  std::string table = {};  ///< a file for DecisionTable
+  bool is_crowded = false;
   bool quiet = false;
 
   void declare(cli::Command& command);
