@@ -7,7 +7,9 @@
 #include <array>
 #include <chrono>
 #include <filesystem>
+#include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -158,8 +160,48 @@ class CollectiveTuner {
     add_segments(operation, size.block_bytes, race);
     race.round(2, kNear);
     race.round(4, kNear);
-    keep(operation, size, race.ways());
     keep_stock(operation, size, race.ways());
+    if (options_.are_arrivals_unknown)
+      keep(operation, size, by_worst_slowdown(cell, data, race.ways(), budget_s));
+    else
+      keep(operation, size, race.ways());
+  }
+
+  /// How late each case lets the ranks come depends on the link that most messages take.
+  [[nodiscard]] std::vector<comm::ArrivalCase> late_cases(const Cell& cell) const {
+    const comm::MachineLinks links = comm::MachineLinks::of(table_.machine());
+    const comm::LevelProfile& level = table_.machine().between ? links.between : links.inside;
+    const double vector_ns =
+        comm::message_ns(level.link, cell.operation, static_cast<double>(cell.size.total_bytes));
+    std::vector<comm::ArrivalCase> cases = comm::unknown_arrivals(job_.size(), 0, vector_ns);
+    cases.erase(cases.begin());  // all together: the race
+    return cases;
+  }
+
+  /// Calls each way once in each case of late ranks, while the budget lasts. @return the ways, the least worst slow-down first
+  [[nodiscard]] std::vector<DecisionTable::Way> by_worst_slowdown(const Cell& cell, CollectiveData& data,
+                                                                  std::vector<DecisionTable::Way> ways,
+                                                                  double budget_s) {
+    constexpr double kUsPerS = 1e6;
+    std::vector<std::vector<double>> times_us;
+    for (const DecisionTable::Way& way : ways) times_us.push_back({way.us});
+    double spent_us = 0;
+    for (const comm::ArrivalCase& late : late_cases(cell)) {
+      if (spent_us > budget_s * kUsPerS) break;
+      const std::chrono::nanoseconds delay(late.delay_ns[static_cast<std::size_t>(job_.rank())]);
+      for (std::size_t w = 0; w < ways.size(); ++w) {
+        const auto time_s = timer_.time_of(comm_, data, ways[w].name, delay);
+        times_us[w].push_back(time_s ? *time_s * kUsPerS : std::numeric_limits<double>::infinity());
+        spent_us += time_s.value_or(0) * kUsPerS;
+      }
+    }
+    const std::vector<comm::WorstSlowdown> worst = comm::worst_slowdowns(times_us);
+    std::vector<std::size_t> order(ways.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t w) { return worst[w].slowdown; });
+    std::vector<DecisionTable::Way> sorted;
+    for (const std::size_t w : order) sorted.push_back(ways[w]);
+    return sorted;
   }
 
   /// The best few, and in any case MPI's default and the best of ours, for those who cannot go the others.
@@ -171,6 +213,9 @@ class CollectiveTuner {
       if (row.ways.size() < kRememberedWays || is_best_own || way.name == "mpi") row.ways.push_back(way);
     }
     report(operation, size, row);
+    if (options_.are_arrivals_unknown) {  // a table without times keeps the order
+      for (DecisionTable::Way& way : row.ways) way.us = 0;
+    }
     table_.set(std::move(row));
   }
 

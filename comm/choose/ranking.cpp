@@ -153,16 +153,13 @@ class Contest {
   Machine machine_;
 };
 
-void judge(Ranking& ranking, std::size_t cases) {
-  for (std::size_t c = 0; c < cases; ++c) {
-    double best = std::numeric_limits<double>::infinity();
-    for (const SimulatedWay& way : ranking.ways) best = std::min(best, way.run_ns[c]);
-    for (SimulatedWay& way : ranking.ways) {
-      const double slowdown = best > 0 ? way.run_ns[c] / best : 1;
-      if (c > 0 && slowdown <= way.worst_slowdown) continue;
-      way.worst_slowdown = slowdown;
-      way.worst_case = c;
-    }
+void judge(Ranking& ranking) {
+  std::vector<std::vector<double>> times;
+  for (const SimulatedWay& way : ranking.ways) times.push_back(way.run_ns);
+  const std::vector<WorstSlowdown> worst = worst_slowdowns(times);
+  for (std::size_t w = 0; w < worst.size(); ++w) {
+    ranking.ways[w].worst_slowdown = worst[w].slowdown;
+    ranking.ways[w].worst_case = worst[w].in_case;
   }
   std::ranges::stable_sort(ranking.ways, {}, [](const SimulatedWay& way) {
     return std::pair(way.worst_slowdown, way.run_ns.front());
@@ -216,6 +213,20 @@ std::vector<ArrivalCase> unknown_arrivals(int ranks, Rank root, double message_n
   return cases;
 }
 
+std::vector<WorstSlowdown> worst_slowdowns(std::span<const std::vector<double>> times) {
+  std::vector<WorstSlowdown> worst(times.size(), {.slowdown = 0});
+  const std::size_t cases = times.empty() ? 0 : times.front().size();
+  for (std::size_t c = 0; c < cases; ++c) {
+    double best = std::numeric_limits<double>::infinity();
+    for (const std::vector<double>& way : times) best = std::min(best, way[c]);
+    for (std::size_t w = 0; w < times.size(); ++w) {
+      const double slowdown = best > 0 ? times[w][c] / best : 1;
+      if (slowdown > worst[w].slowdown) worst[w] = {slowdown, c};
+    }
+  }
+  return worst;
+}
+
 const SimulatedWay* Ranking::find(std::string_view name) const {
   const auto at = std::ranges::find(ways, name, &SimulatedWay::name);
   return at == ways.end() ? nullptr : &*at;
@@ -259,7 +270,7 @@ Ranking rank_ways(const RankedCall& call, const MachineLinks& links, std::span<c
   for (const std::string& name : names) ways.push_back(contest.way(name));
   std::ranges::stable_sort(ways, {}, &Way::steps);
   for (const Way& way : ways) run(way);
-  judge(ranking, cases.size());
+  judge(ranking);
   std::vector<Way> anew;
   std::size_t cut_anew = 0;
   for (const SimulatedWay& best : ranking.ways) {
@@ -271,7 +282,7 @@ Ranking rank_ways(const RankedCall& call, const MachineLinks& links, std::span<c
     }
   }
   for (const Way& way : anew) run(way);
-  judge(ranking, cases.size());
+  judge(ranking);
   return ranking;
 }
 

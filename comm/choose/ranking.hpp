@@ -57,6 +57,15 @@ struct SimulatedWay {
   std::size_t worst_case = 0;  ///< the index of that case
 };
 
+/// How much slower than the best a way is where it does worst.
+struct WorstSlowdown {
+  double slowdown = 1;
+  std::size_t in_case = 0;
+};
+/// @param times  of each way, its times in each case of arrivals, all in one unit; equally many
+/// @return for each way the largest of: its time / the least of all ways' in this case
+[[nodiscard]] std::vector<WorstSlowdown> worst_slowdowns(std::span<const std::vector<double>> times);
+
 struct Ranking {
   std::vector<SimulatedWay>
       ways;  ///< the least worst slow-down first, then the least run time in the first case

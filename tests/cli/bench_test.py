@@ -372,6 +372,14 @@ class LocalTest(ProgramTest):
         (row,) = [row for row in json.loads(json_path.read_text())["rows"] if row["algorithm"] == "auto"]
         self.assertEqual(row["segments"], 3)
 
+    def test_tune_for_unknown_arrivals_keeps_an_order_without_times(self):
+        table = self.path("table.txt")
+        self.papfft("tune", "--collectives", "--op", "bcast", "--bytes", "8K", "--budget", 0.2, "--file", table, "--unknown-arrivals",
+                    "-q", ranks=2)
+        (line,) = [line for line in table.read_text().splitlines() if line.startswith("bcast ")]
+        self.assertNotIn("=", line)
+        self.assertIn(" mpi", line)
+
     def test_tables_of_decisions_that_make_no_sense(self):
         table = self.path("table.txt")
         bench = ("bench", "collective", "--op", "bcast", "--algorithms", "auto", "--bytes", "8K", "--iterations", 1, "--compute", "0ms")

@@ -139,6 +139,19 @@ TEST(UnknownArrivals, AreTenCasesWithDelaysUpToThreeMessageTimes) {
   }
 }
 
+TEST(WorstSlowdown, IsAgainstTheBestInEachCase) {
+  const std::vector<std::vector<double>> times = {{10, 40, 6}, {20, 20, 6}, {15, 25, 0}};
+  const auto worst = worst_slowdowns(std::span(times).first(2));
+  ASSERT_EQ(worst.size(), 2U);
+  EXPECT_DOUBLE_EQ(worst[0].slowdown, 2);
+  EXPECT_EQ(worst[0].in_case, 1U);
+  EXPECT_DOUBLE_EQ(worst[1].slowdown, 2);
+  EXPECT_EQ(worst[1].in_case, 0U);
+  EXPECT_DOUBLE_EQ(worst_slowdowns(times)[2].slowdown, 1.5)
+      << "neither best nor worst anywhere, but the best choice";
+  EXPECT_TRUE(worst_slowdowns({}).empty());
+}
+
 TEST(RobustRanking, MinimisesTheWorstSlowdownOverTheCases) {
   for (const OperationTraits& row : kOperations) {
     const RankedCall call = call_of(row.operation, 5, 1, 100000);
