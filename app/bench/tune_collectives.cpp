@@ -99,6 +99,7 @@ class CollectiveTuner {
     const comm::MachineProfile machine = measure_machine(comm_, comm_world_);
     if (machine.between) comm_.use_link(machine.between->link);
     table_.set_machine(machine);
+    if (options_.are_arrivals_unknown) table_.set_for_unknown_arrivals();
   }
 
   /// Which of ours are measured. Each rank simulates its share of the cells and tells the others.

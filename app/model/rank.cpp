@@ -65,7 +65,8 @@ class WayRanker {
                      : std::vector{comm::all_together(hosts_.rank_count())};
     std::vector<std::string> ways = options_.ways;
     if (ways.empty()) ways = comm::candidate_ways(operation, call.group());
-    if (std::ranges::find(ways, cell.automatic) == ways.end()) ways.push_back(cell.automatic);
+    std::erase(ways, cell.automatic);
+    ways.insert(ways.begin(), cell.automatic);  // before others as cheap
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options_.budget_s);
     cell.ranking = comm::rank_ways(call, links_, ways, cell.cases,
                                    {.most_steps = options_.most_steps,
@@ -133,9 +134,11 @@ std::string check_table(const std::vector<Cell>& cells) {
   report::TextTable table(
       {"operation", "bytes", "auto", "auto us", "best", "best us", "slow-down", "left out"});
   int misses = 0;
+  int unknown = 0;
   for (const Cell& cell : cells) {
     const SimulatedWay* mine = cell.ranking.find(cell.automatic);
     const SimulatedWay* best = cell.ranking.ways.empty() ? nullptr : &cell.ranking.ways.front();
+    if (mine == nullptr) ++unknown;
     if (mine != nullptr && mine->worst_slowdown > kMiss * best->worst_slowdown) ++misses;
     table.add({std::string(comm::to_string(cell.operation)), report::byte_count_text(cell.bytes),
                cell.automatic, mine == nullptr ? "-" : us(mine->run_ns.front()),
@@ -143,8 +146,15 @@ std::string check_table(const std::vector<Cell>& cells) {
                mine == nullptr ? "-" : fmt::format("{:.3f}", mine->worst_slowdown / best->worst_slowdown),
                fmt::format("{}", cell.ranking.left_out.size())});
   }
-  return table.text() +
-         fmt::format("{} of {} choices are more than 10 % slower than the best\n", misses, cells.size());
+  std::string text = table.text() + fmt::format("{} of {} choices are more than 10 % slower than the best\n",
+                                                misses, cells.size());
+  if (unknown > 0) {
+    text += fmt::format(
+        "{} of {} are not known, because what 'auto' takes was left out; what would work: --most-steps, "
+        "--budget\n",
+        unknown, cells.size());
+  }
+  return text;
 }
 
 io::Json cell_json(const Cell& cell) {
@@ -169,6 +179,7 @@ std::string decisions_text(const std::vector<Cell>& cells, const WayRanker& rank
                            const RankOptions& options) {
   constexpr std::size_t kRemembered = 4;
   comm::DecisionTable table(ranker.group());
+  if (options.are_arrivals_unknown) table.set_for_unknown_arrivals();
   for (const Cell& cell : cells) {
     comm::DecisionTable::Row row{cell.operation, cell.block_bytes};
     for (const SimulatedWay& way : cell.ranking.ways) {

@@ -62,6 +62,9 @@ DecisionTable DecisionTable::parse(std::string_view text) {
       const auto* const found = std::ranges::find(kYesOrNo, next_word(rest));
       if (found == kYesOrNo.end()) throw std::invalid_argument("crowded is yes or no");
       table.group_.is_crowded = found != kYesOrNo.begin();
+    } else if (word == "arrivals") {
+      if (next_word(rest) != "unknown") throw std::invalid_argument("arrivals are unknown, or not named");
+      table.set_for_unknown_arrivals();
     } else if (!table.machine_.read(word, rest)) {
       table.set(parse_row(parse_operation(word), rest));
     }
@@ -87,7 +90,8 @@ std::string DecisionTable::text() const {
   std::string text =
       std::string(kHeading) + "\nlibrary " + group_.library + "\nranks " + std::to_string(group_.ranks) +
       "\nhosts " + std::to_string(group_.hosts) + "\ncrowded " +
-      std::string(kYesOrNo.at(group_.is_crowded ? 1 : 0)) + "\n" + machine_.text() +
+      std::string(kYesOrNo.at(group_.is_crowded ? 1 : 0)) + "\n" +
+      (is_for_unknown_arrivals_ ? "arrivals unknown\n" : "") + machine_.text() +
       "# operation, bytes of a block or of the vector, ways with their microseconds, the fastest first\n";
   for (const Row& row : rows_) {
     text += std::string(to_string(row.operation)) + " " + std::to_string(row.bytes);

@@ -58,6 +58,10 @@ class DecisionTable {
   [[nodiscard]] const GroupProfile& group() const { return group_; }
   [[nodiscard]] const MachineProfile& machine() const { return machine_; }
   void set_machine(const MachineProfile& machine) { machine_ = machine; }
+  /// The order of the ways is that of their worst slow-downs where ranks come late, not of their times where all come together: the line
+  /// "arrivals unknown".
+  [[nodiscard]] bool is_for_unknown_arrivals() const { return is_for_unknown_arrivals_; }
+  void set_for_unknown_arrivals() { is_for_unknown_arrivals_ = true; }
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   /// Takes the place of what the table said of this operation and size. Sorts the ways.
   void set(Row row);
@@ -69,6 +73,7 @@ class DecisionTable {
  private:
   GroupProfile group_;
   MachineProfile machine_;
+  bool is_for_unknown_arrivals_ = false;
   std::vector<Row> rows_;  // by operation and size
 };
 

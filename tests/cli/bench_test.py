@@ -376,6 +376,7 @@ class LocalTest(ProgramTest):
         table = self.path("table.txt")
         self.papfft("tune", "--collectives", "--op", "bcast", "--bytes", "8K", "--budget", 0.2, "--file", table, "--unknown-arrivals",
                     "-q", ranks=2)
+        self.assertIn("\narrivals unknown\n", table.read_text())
         (line,) = [line for line in table.read_text().splitlines() if line.startswith("bcast ")]
         self.assertNotIn("=", line)
         self.assertIn(" mpi", line)

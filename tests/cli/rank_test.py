@@ -37,6 +37,8 @@ class RankTest(ProgramTest):
     def test_says_what_is_left_out(self):
         text = self.papfft("rank", "--op", "bcast", "--hosts", "8x1", "--bytes", "1M", "--most-steps", 200).stdout.decode()
         self.assertRegex(text, r"(?m)^left out: bcast 1M chain: takes about [0-9]+ steps$")
+        text = self.papfft("rank", "--check-auto", "--op", "bcast", "--hosts", "8x1", "--bytes", "1M", "--most-steps", 200).stdout.decode()
+        self.assertIn("1 of 1 are not known", text)
 
     def test_a_table_is_what_auto_goes_by_and_its_links_can_be_used_again(self):
         self.papfft("rank", "--op", "bcast", "--algorithms", "chain/3", "--hosts", "1x2", "--bytes", "8K", "--table", "table.txt",

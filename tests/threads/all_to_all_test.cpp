@@ -357,6 +357,7 @@ LinkModel link_with_table(const Options& options, std::string_view lines) {
     std::vector<std::byte> data(std::size_t{1} << 20U);
     comm.bcast(std::span(data), 0);
     if (comm.rank() == 0) link = comm.options().link;
+    EXPECT_EQ(comm.last_call().reason, "the rules");
   });
   return link;
 }
