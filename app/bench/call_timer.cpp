@@ -8,10 +8,11 @@
 namespace papfft::app {
 
 std::optional<double> CallTimer::time_of(comm::Communicator& by, CollectiveData& data,
-                                         const std::string& algorithm) {
+                                         const std::string& algorithm, std::chrono::nanoseconds delay) {
   data.fill(++calls_);
   comm_.double_barrier();
   const double begin_s = MPI_Wtime();
+  if (delay.count() > 0) waiting_.run_for(delay);
   double time_s = 0;
   try {
     data.call(by, algorithm);

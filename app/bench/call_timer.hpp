@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,18 +11,21 @@
 
 namespace papfft::app {
 
-/// Times single calls for which all ranks come together.
+/// Times single calls for which all ranks come together, or as late as they are told.
 class CallTimer {
  public:
   explicit CallTimer(const OwnComm& comm) : comm_(comm) {}
 
-  /// Collective: new data, barriers, the call, the check. @return the slowest rank's time in s, the same on all ranks; nothing: the
-  /// algorithm refused the number of ranks or gave wrong data
+  /// Collective: new data, barriers, the call, the check. @param delay  this rank comes so much later to the call
+  /// @return the slowest rank's time in s, delays included, the same on all ranks; nothing: the algorithm refused the number of ranks
+  /// or gave wrong data
   [[nodiscard]] std::optional<double> time_of(comm::Communicator& by, CollectiveData& data,
-                                              const std::string& algorithm);
+                                              const std::string& algorithm,
+                                              std::chrono::nanoseconds delay = {});
 
  private:
   const OwnComm& comm_;
+  Work waiting_{"sleep"};  // which leaves the core to others
   std::uint64_t calls_ = 0;
 };
 

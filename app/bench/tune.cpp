@@ -156,12 +156,21 @@ void add_tune(cli::Command& app) {
                    "with --collectives: seconds of calls, shared by all cells")
       ->in_range(0.01, 1e5)
       ->capture_default_str();
+  command->add_flag(
+      "--all", options->tuning.measures_all,
+      "with --collectives: measure all ways, not only those that are best in a simulation with the "
+      "measured links");
+  command->add_flag(
+      "--unknown-arrivals", options->tuning.are_arrivals_unknown,
+      "with --collectives: measure the best with ranks that come late, too, and prefer what is never much "
+      "slower than the best ('papfft rank --help' has the cases)");
   command->add_flag("-q,--quiet", options->quiet, "no table");
   command->footer(
       "Examples:\n"
       "  papfft tune\n"
       "  mpirun -n 8 papfft tune --collectives\n"
       "  papfft tune --show ~/.config/papfft/decisions-8-on-8.txt\n"
+      "  mpirun -n 8 papfft tune --collectives --unknown-arrivals --op bcast,reduce\n"
       "  mpirun -n 8 papfft tune --collectives --op bcast,allreduce --bytes 256K,1M --file site.txt\n"
       "  papfft tune --sizes 2^10..2^22 --precision double --domain complex --threads 2\n"
       "Engines: our own kernels, FFTW (planned by FFTW_MEASURE, which takes seconds for long vectors), and "

@@ -5,14 +5,20 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
+#include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <span>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
 #include "app/bench/bench_common.hpp"
 #include "app/bench/call_timer.hpp"
+#include "app/bench/machine_probe.hpp"
 #include "app/bench/openmpi_rules.hpp"
 #include "app/bench/way_race.hpp"
 #include "app/cli/exit_code.hpp"
@@ -22,9 +28,10 @@
 #include "app/run/job.hpp"
 #include "app/run/output_files.hpp"
 #include "app/run/progress.hpp"
-#include "comm/choose/select.hpp"
+#include "comm/choose/ranking.hpp"
 #include "comm/engine/call_engine.hpp"
 #include "comm/mpi/decisions_file.hpp"
+#include "comm/mpi/mpi_transport.hpp"
 #include "comm/schedule/core/registry.hpp"
 
 namespace papfft::app {
@@ -35,7 +42,11 @@ using comm::DecisionTable;
 using comm::Operation;
 
 constexpr std::array<std::uint64_t, 4> kStockSegmentBytes = {0, 16384, 65536, 262144};
+constexpr std::array<std::uint64_t, 2> kFewStockSegmentBytes = {0, 65536};
 constexpr std::size_t kRememberedWays = 4;
+constexpr std::size_t kRankedWays = 3;     // so many of the best by simulation are measured
+constexpr double kRankingShare = 0.2;      // of a cell's budget
+constexpr int kMostRankedSteps = 200'000;  // less than a second
 
 bool is_stock(const std::string& way) { return way.starts_with("mpi"); }
 
@@ -60,34 +71,138 @@ class CollectiveTuner {
   }
 
   void run() {
+    measure_links();
     Progress progress(Progress::When::automatic, options_.quiet || !job_.is_root(), "tune");
-    const std::size_t total = operations_.size() * bytes_.size();
-    std::size_t done = 0;
+    std::vector<Cell> cells;
     for (const Operation operation : operations_) {
-      for (const std::uint64_t bytes : bytes_) {
-        tune(operation, bytes, options_.budget_s / static_cast<double>(total));
-        progress.show(++done, total);
-      }
+      for (const std::uint64_t bytes : bytes_) cells.push_back({operation, make_case(operation, bytes)});
+    }
+    const double budget_s = options_.budget_s / static_cast<double>(cells.size());
+    name_ways(cells, budget_s);
+    std::size_t done = 0;
+    for (const Cell& cell : cells) {
+      tune(cell, budget_s);
+      progress.show(++done, cells.size());
     }
     job_.at_root([&] { write(); });
   }
 
  private:
-  void tune(Operation operation, std::uint64_t bytes, double budget_s) {
-    const Case size = make_case(operation, bytes);
+  struct Cell {
+    Operation operation;
+    Case size;
+    std::vector<std::string> ways = {};  // of ours
+  };
+
+  /// Calls are cut by the link that the table will have.
+  void measure_links() {
+    const comm::MachineProfile machine = measure_machine(comm_, comm_world_);
+    if (machine.between) comm_.use_link(machine.between->link);
+    table_.set_machine(machine);
+    if (options_.are_arrivals_unknown) table_.set_for_unknown_arrivals();
+  }
+
+  /// Which of ours are measured. Each rank simulates its share of the cells and tells the others.
+  void name_ways(std::vector<Cell>& cells, double budget_s) const {
+    int turn = 0;
+    for (Cell& cell : cells) {
+      if (options_.measures_all)
+        cell.ways = comm::candidate_ways(cell.operation, group_);
+      else if (turn++ % job_.size() == job_.rank())
+        cell.ways = best_by_simulation(cell, budget_s);
+    }
+    if (options_.measures_all) return;
+    turn = 0;
+    for (Cell& cell : cells)
+      cell.ways = words_of(fmt::format("{}", fmt::join(cell.ways, " ")), turn++ % job_.size());
+  }
+
+  /// Those of a text that one rank has, on all.
+  [[nodiscard]] std::vector<std::string> words_of(std::string text, int owner) const {
+    std::uint64_t length = text.size();
+    comm::check_mpi(MPI_Bcast(&length, 1, MPI_UINT64_T, owner, comm_world_.get()), "MPI_Bcast");
+    text.resize(length);
+    comm::check_mpi(MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, owner, comm_world_.get()),
+                    "MPI_Bcast");
+    std::vector<std::string> words;
+    for (std::istringstream stream(text); stream >> text;) words.push_back(text);
+    return words;
+  }
+
+  [[nodiscard]] std::vector<std::string> best_by_simulation(const Cell& cell, double budget_s) const {
+    const comm::RankedCall call = ranked_call(cell.operation, cell.size.block_bytes);
+    const auto end =
+        std::chrono::steady_clock::now() + std::chrono::duration<double>(kRankingShare * budget_s);
+    const comm::Ranking ranking = comm::rank_ways(
+        call, comm::MachineLinks::of(table_.machine()), comm::candidate_ways(cell.operation, group_),
+        std::array{comm::all_together(group_.ranks)}, {.most_steps = kMostRankedSteps, .may_go_on = [&] {
+                                                         return std::chrono::steady_clock::now() < end;
+                                                       }});
+    std::vector<std::string> names;
+    for (const comm::SimulatedWay& way : ranking.ways) {
+      if (names.size() < kRankedWays) names.push_back(way.name);
+    }
+    return names;
+  }
+
+  void tune(const Cell& cell, double budget_s) {
+    const auto& [operation, size, ways] = cell;
     CollectiveData data(operation, size, job_.size(), job_.rank(), 0, true);
     WayRace race([&](const std::string& way) { return timer_.time_of(comm_, data, way); }, budget_s);
     race.add("mpi", true);
     race.add(own_choice(operation, size.block_bytes), true);
-    add_stock(operation, race);
-    for (const std::string& name : own_algorithms(operation)) race.add(name);
+    if (options_.measures_all)
+      add_stock(operation, kStockSegmentBytes, race);
+    else
+      add_stock(operation, kFewStockSegmentBytes, race);
+    for (const std::string& name : ways) race.add(name);
     race.round(1, kFarOff);
     race.round(1, kNear);
     add_segments(operation, size.block_bytes, race);
     race.round(2, kNear);
     race.round(4, kNear);
-    keep(operation, size, race.ways());
     keep_stock(operation, size, race.ways());
+    if (options_.are_arrivals_unknown)
+      keep(operation, size, by_worst_slowdown(cell, data, race.ways(), budget_s));
+    else
+      keep(operation, size, race.ways());
+  }
+
+  /// How late each case lets the ranks come depends on the link that most messages take.
+  [[nodiscard]] std::vector<comm::ArrivalCase> late_cases(const Cell& cell) const {
+    const comm::MachineLinks links = comm::MachineLinks::of(table_.machine());
+    const comm::LevelProfile& level = table_.machine().between ? links.between : links.inside;
+    const double vector_ns =
+        comm::message_ns(level.link, cell.operation, static_cast<double>(cell.size.total_bytes));
+    std::vector<comm::ArrivalCase> cases = comm::unknown_arrivals(job_.size(), 0, vector_ns);
+    cases.erase(cases.begin());  // all together: the race
+    return cases;
+  }
+
+  /// Calls each way once in each case of late ranks, while the budget lasts. @return the ways, the least worst slow-down first
+  [[nodiscard]] std::vector<DecisionTable::Way> by_worst_slowdown(const Cell& cell, CollectiveData& data,
+                                                                  std::vector<DecisionTable::Way> ways,
+                                                                  double budget_s) {
+    constexpr double kUsPerS = 1e6;
+    std::vector<std::vector<double>> times_us;
+    for (const DecisionTable::Way& way : ways) times_us.push_back({way.us});
+    double spent_us = 0;
+    for (const comm::ArrivalCase& late : late_cases(cell)) {
+      if (spent_us > budget_s * kUsPerS) break;
+      const std::chrono::nanoseconds delay(late.delay_ns[static_cast<std::size_t>(job_.rank())]);
+      for (std::size_t w = 0; w < ways.size(); ++w) {
+        const auto time_s = timer_.time_of(comm_, data, ways[w].name, delay);
+        times_us[w].push_back(time_s ? *time_s * kUsPerS : std::numeric_limits<double>::infinity());
+        spent_us += time_s.value_or(0) * kUsPerS;
+      }
+    }
+    const std::vector<comm::WorstSlowdown> worst = comm::worst_slowdowns(times_us);
+    std::vector<std::size_t> order(ways.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t w) { return worst[w].slowdown; });
+    std::vector<DecisionTable::Way> sorted;
+    for (const std::size_t w : order) sorted.push_back(ways[w]);
+    return sorted;
   }
 
   /// The best few, and in any case MPI's default and the best of ours, for those who cannot go the others.
@@ -99,6 +214,9 @@ class CollectiveTuner {
       if (row.ways.size() < kRememberedWays || is_best_own || way.name == "mpi") row.ways.push_back(way);
     }
     report(operation, size, row);
+    if (options_.are_arrivals_unknown) {  // a table without times keeps the order
+      for (DecisionTable::Way& way : row.ways) way.us = 0;
+    }
     table_.set(std::move(row));
   }
 
@@ -120,27 +238,18 @@ class CollectiveTuner {
 
   /// What "auto" would take without a table, if that is one of ours.
   [[nodiscard]] std::string own_choice(Operation operation, std::size_t bytes) const {
-    return std::string(comm::without_arrivals(comm::select_algorithm(operation, group_, bytes, false)).name);
+    return comm::rule_choice(ranked_call(operation, bytes), comm_.options().link);
   }
 
-  /// All that work without arrivals, flat and, on several hosts with several ranks, composed.
-  [[nodiscard]] std::vector<std::string> own_algorithms(Operation operation) const {
-    std::vector<std::string> names;
-    for (const comm::Algorithm* a : comm::algorithms()) {
-      if (a->operation != operation || a->uses_arrival || a->may_differ) continue;
-      names.emplace_back(a->name);
-      for (const comm::Composition* c : comm::compositions()) {
-        if (group_.has_levels() && c->serves(*a)) names.push_back(fmt::format("{}@{}", a->name, c->name));
-      }
-    }
-    return names;
+  [[nodiscard]] comm::RankedCall ranked_call(Operation operation, std::size_t bytes) const {
+    return {.operation = operation, .hosts = hosts_, .bytes = bytes, .is_crowded = group_.is_crowded};
   }
 
-  void add_stock(Operation operation, WayRace& race) const {
+  void add_stock(Operation operation, std::span<const std::uint64_t> all_segment_bytes, WayRace& race) const {
     try {
       const comm::StockVariables variables(operation);
       for (const auto& [number, name] : variables.names()) {
-        for (const std::uint64_t segment_bytes : kStockSegmentBytes) {
+        for (const std::uint64_t segment_bytes : all_segment_bytes) {
           race.add(std::string(comm::kStockPrefix) + comm::StockAlgorithm{number, segment_bytes}.text());
         }
       }
@@ -149,17 +258,29 @@ class CollectiveTuner {
     }
   }
 
-  /// Other numbers of segments for the best of ours.
+  /// Other sizes of segments for the best of stock's, and other numbers of segments for the best of ours, as far as they are not in the
+  /// race.
   void add_segments(Operation operation, std::size_t bytes, WayRace& race) const {
-    for (const DecisionTable::Way& way : race.ways()) {
-      if (is_stock(way.name)) continue;
-      const comm::Algorithm& algorithm = comm::find_algorithm(operation, way.name);
+    const std::vector<DecisionTable::Way> ways = race.ways();
+    const auto best = [&](bool of_stock) {
+      return std::ranges::find_if(ways, [&](const auto& way) { return is_stock(way.name) == of_stock; });
+    };
+    if (const auto way = best(true); way != ways.end()) {
+      const comm::StockAlgorithm stock = comm::choose(operation, way->name, group_, bytes, false).stock;
+      for (const std::uint64_t segment_bytes : kStockSegmentBytes) {
+        if (stock.number != 0)
+          race.add(std::string(comm::kStockPrefix) +
+                   comm::StockAlgorithm{stock.number, segment_bytes}.text());
+      }
+    }
+    if (const auto way = best(false); way != ways.end()) {
+      const std::string name = way->name.substr(0, way->name.find('/'));
+      const comm::Algorithm& algorithm = comm::find_algorithm(operation, name);
       if (algorithm.segmentation != comm::Segmentation::even) return;
       const int usual = comm::select_segments(algorithm, group_, bytes, comm_.options());
       for (const int segments : {usual / 2, usual * 2, usual * 4}) {
-        if (segments > 0) race.add(fmt::format("{}/{}", way.name, segments));
+        if (segments > 0) race.add(fmt::format("{}/{}", name, segments));
       }
-      return;
     }
   }
 
@@ -191,6 +312,7 @@ class CollectiveTuner {
   OwnComm comm_world_{job_.comm().options().stuck_after};
   CallTimer timer_{comm_world_};
   comm::Communicator comm_{MPI_COMM_WORLD, job_.comm().options()};
+  comm::Hosts hosts_{job_.size(), comm_.engine().transport().host_of_rank()};
   comm::GroupSize group_;
   DecisionTable table_;
   std::vector<StockDecision> stock_;

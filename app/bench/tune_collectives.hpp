@@ -10,6 +10,9 @@ struct CollectiveTuning {
   std::vector<std::string> operations = {};  ///< none: all
   std::vector<std::string> bytes = {"64K", "256K", "1M", "4M"};
   double budget_s = 60;
+  bool measures_all = false;  ///< not only what the simulation finds best
+  bool are_arrivals_unknown =
+      false;                    ///< the least worst slow-down counts, not the time when all come together
   std::string file = {};        ///< "": the user's
   std::string rules_file = {};  ///< for Open MPI's own rules; "": none
   bool quiet = false;

@@ -16,6 +16,7 @@ void add_convolve(cli::Command& app);
 void add_algorithms(cli::Command& app);
 void add_schedule(cli::Command& app);
 void add_simulate(cli::Command& app);
+void add_rank(cli::Command& app);
 void add_bench(cli::Command& app);
 void add_cluster(cli::Command& app);
 void add_tune(cli::Command& app);

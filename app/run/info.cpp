@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <stdexcept>
+#include <string>
 
 #include "app/cli/command.hpp"
 #include "app/cli/exit_code.hpp"
@@ -59,8 +61,12 @@ void print_decisions() {
   if (known.empty()) fmt::print("  no collectives measured ('papfft tune --collectives')\n");
   for (const std::filesystem::path& path : known) {
     try {
-      fmt::print("  collectives measured by {}, kept in {}\n", comm::read_decisions(path).group().text(),
-                 path.string());
+      const comm::DecisionTable table = comm::read_decisions(path);
+      const bool is_foreign = table.group().library != comm::mpi_library();
+      fmt::print("  collectives measured by {}, kept in {}{}\n", table.group().text(), path.string(),
+                 is_foreign ? "; not used: this is " + comm::mpi_library() : std::string());
+      std::istringstream lines(table.machine().text());
+      for (std::string text; std::getline(lines, text);) fmt::print("    {}\n", text);
     } catch (const std::invalid_argument& e) {
       fmt::print("  {}\n", e.what());
     }

@@ -3,18 +3,17 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <functional>
 #include <iterator>
 #include <limits>
 #include <stdexcept>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
 #include "comm/choose/select.hpp"
+#include "comm/choose/text_words.hpp"
 #include "comm/schedule/core/registry.hpp"
 
 namespace papfft::comm {
@@ -22,23 +21,6 @@ namespace papfft::comm {
 namespace {
 
 constexpr std::string_view kHeading = "papfft-decisions 1";
-
-std::string_view next_word(std::string_view& rest) {
-  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-  const std::string_view word = rest.substr(0, rest.find(' '));
-  rest.remove_prefix(word.size());
-  return word;
-}
-
-template <typename Number>
-Number number(std::string_view word, const char* what, Number least,
-              Number most = std::numeric_limits<Number>::max()) {
-  Number value{};
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size() || !(value >= least && value <= most))
-    throw std::invalid_argument("'" + std::string(word) + "' is no " + what);
-  return value;
-}
 
 DecisionTable::Way parse_way(Operation operation, std::string_view word) {
   const std::size_t equals = word.find('=');
@@ -109,7 +91,10 @@ DecisionTable DecisionTable::parse(std::string_view text) {
       const auto* const found = std::ranges::find(kYesOrNo, next_word(rest));
       if (found == kYesOrNo.end()) throw std::invalid_argument("crowded is yes or no");
       table.group_.is_crowded = found != kYesOrNo.begin();
-    } else {
+    } else if (word == "arrivals") {
+      if (next_word(rest) != "unknown") throw std::invalid_argument("arrivals are unknown, or not named");
+      table.set_for_unknown_arrivals();
+    } else if (!table.machine_.read(word, rest)) {
       table.set(parse_row(parse_operation(word), rest));
     }
   };
@@ -134,8 +119,9 @@ std::string DecisionTable::text() const {
   std::string text =
       std::string(kHeading) + "\nlibrary " + group_.library + "\nranks " + std::to_string(group_.ranks) +
       "\nhosts " + std::to_string(group_.hosts) + "\ncrowded " +
-      std::string(kYesOrNo.at(group_.is_crowded ? 1 : 0)) +
-      "\n# operation, bytes of a block or of the vector, ways with their microseconds, the fastest first\n";
+      std::string(kYesOrNo.at(group_.is_crowded ? 1 : 0)) + "\n" +
+      (is_for_unknown_arrivals_ ? "arrivals unknown\n" : "") + machine_.text() +
+      "# operation, bytes of a block or of the vector, ways with their microseconds, the fastest first\n";
   for (const Row& row : rows_) {
     text += std::string(to_string(row.operation)) + " " + std::to_string(row.bytes);
     for (const Way& way : row.ways) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "comm/choose/machine_profile.hpp"
 #include "papfft/operation.hpp"
 
 namespace papfft::comm {
@@ -32,7 +33,8 @@ struct GroupProfile {
 ///     # operation, bytes of a block or of the vector, ways with their microseconds
 ///     bcast 65536 mpi:2/64K=512.3 mpi=800.1 circulant@hosts=900.2
 ///
-/// A way is what a user may name as an algorithm (select.hpp). A time may be left out.
+/// A way is what a user may name as an algorithm (select.hpp). A time may be left out. Lines about the machine may stand among these
+/// (machine_profile.hpp).
 class DecisionTable {
  public:
   struct Way {
@@ -54,6 +56,12 @@ class DecisionTable {
   [[nodiscard]] std::string text() const;
 
   [[nodiscard]] const GroupProfile& group() const { return group_; }
+  [[nodiscard]] const MachineProfile& machine() const { return machine_; }
+  void set_machine(const MachineProfile& machine) { machine_ = machine; }
+  /// The order of the ways is that of their worst slow-downs where ranks come late, not of their times where all come together: the line
+  /// "arrivals unknown".
+  [[nodiscard]] bool is_for_unknown_arrivals() const { return is_for_unknown_arrivals_; }
+  void set_for_unknown_arrivals() { is_for_unknown_arrivals_ = true; }
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   /// Takes the place of what the table said of this operation and size. Sorts the ways.
   void set(Row row);
@@ -68,6 +76,8 @@ class DecisionTable {
 
  private:
   GroupProfile group_;
+  MachineProfile machine_;
+  bool is_for_unknown_arrivals_ = false;
   std::vector<Row> rows_;  // by operation and size
 };
 

@@ -77,7 +77,8 @@ struct Rule {
   std::size_t own_from_bytes = 0;
   /// nullptr: the first of the registry that can serve the call.
   const Algorithm& (*choose)(const Call&) = nullptr;
-  /// For several hosts with several ranks, if not ordered: from how many bytes on which composition. "": none.
+  /// For several hosts with several ranks, if not ordered: from how many bytes on which composition. "": none. What is shorter goes as
+  /// among one rank per host (leaders_choice).
   std::size_t levels_from_bytes = 0;
   std::string_view among_hosts = {};
 };
@@ -141,6 +142,17 @@ constexpr auto kRules = [] {
 }();
 
 const Rule& rule(Operation operation) { return kRules.at(static_cast<std::size_t>(operation)); }
+
+/// What one rank per host would choose for what its host has, for these leaders. A flat algorithm crosses each link as often as the
+/// host has ranks: simulated on 8 hosts of 4 ranks, it takes up to four times as long with short messages as well.
+const Algorithm& leaders_choice(const Rule& chosen, Operation operation, const GroupSize& group,
+                                std::size_t bytes) {
+  if (moves_per_rank(operation))
+    bytes = bytes * static_cast<std::size_t>(group.ranks) / static_cast<std::size_t>(group.hosts);
+  const Algorithm& flat = chosen.choose({operation, GroupSize(group.hosts), bytes, false});
+  if (!kAmongLeaders.serves(flat)) return flat;
+  return find_algorithm(operation, std::string(flat.name) + "@" + std::string(kAmongLeaders.name));
+}
 
 /// How often two messages under way each way make the longest path of a vector's segments longer, where links are shared fairly:
 /// a message shares that of its sender and that of its receiver (docs/measurements.md, "How many messages").
@@ -238,8 +250,11 @@ std::string Choice::name() const {
 const Algorithm& select_algorithm(Operation operation, const GroupSize& group, std::size_t bytes,
                                   bool ordered) {
   const Rule& chosen = rule(operation);
-  if (group.has_levels() && !ordered && !chosen.among_hosts.empty() && bytes >= chosen.levels_from_bytes) {
-    return find_algorithm(operation, chosen.among_hosts);
+  if (group.has_levels() && !ordered && chosen.choose != nullptr) {
+    const bool is_composed = !chosen.among_hosts.empty();
+    if (is_composed && bytes >= chosen.levels_from_bytes)
+      return find_algorithm(operation, chosen.among_hosts);
+    if (is_composed || bytes < chosen.own_from_bytes) return leaders_choice(chosen, operation, group, bytes);
   }
   if (chosen.choose != nullptr) return chosen.choose({operation, group, bytes, ordered});
   for (const Algorithm* algorithm : algorithms()) {
@@ -250,8 +265,11 @@ const Algorithm& select_algorithm(Operation operation, const GroupSize& group, s
 
 std::size_t as_on_usual_link(std::size_t bytes, const GroupSize& group, const LinkModel& link) {
   if (group.is_one_host()) return bytes;
-  return static_cast<std::size_t>(static_cast<double>(bytes) * link.beta_ns_per_byte /
-                                  LinkModel{}.beta_ns_per_byte);
+  const auto of_a_message = [](const LinkModel& l) {
+    return l.beta_ns_per_byte / std::max(1.0, l.alpha_ns + l.latency_ns);
+  };
+  return static_cast<std::size_t>(static_cast<double>(bytes) * of_a_message(link) /
+                                  of_a_message(LinkModel{}));
 }
 
 bool prefers_stock(Operation operation, const GroupSize& group, std::size_t bytes) {
@@ -269,7 +287,10 @@ bool is_worth_planning(Operation operation, const PredictionError& error, std::i
 }
 
 const Algorithm& without_arrivals(const Algorithm& chosen) {
-  return &chosen == &reduce_papbi ? reduce_circulant : chosen;
+  if (&chosen == &reduce_papbi) return reduce_circulant;
+  if (chosen.flat != &reduce_papbi) return chosen;
+  return find_algorithm(chosen.operation,
+                        std::string(reduce_circulant.name) + "@" + std::string(chosen.composition->name));
 }
 
 double message_ns(const LinkModel& link, Operation operation, double bytes) {

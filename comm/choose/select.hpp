@@ -101,8 +101,8 @@ struct PredictionError {
 /// @param bytes  of a block (per-rank operations) or the vector
 [[nodiscard]] Window select_window(const Shape& shape, std::size_t bytes, const Options& options);
 
-/// So many bytes take as long on the link of LinkModel's defaults as `bytes` do on `link`. The sizes from which "auto" takes one
-/// algorithm or another are those of that link.
+/// So many bytes take as many times what a message costs beside its bytes (alpha and latency) on the link of LinkModel's defaults as
+/// `bytes` do on `link`. The sizes from which "auto" takes one algorithm or another are those of that link.
 [[nodiscard]] std::size_t as_on_usual_link(std::size_t bytes, const GroupSize& group, const LinkModel& link);
 
 inline constexpr std::size_t kNoAnswers = std::numeric_limits<std::size_t>::max();

@@ -105,6 +105,7 @@ void CallEngine::note_call(const PlannedCall& plan) {
     last_.algorithm = plan.choice.algorithm->name;
     last_.segments = plan.segments;
   }
+  last_.reason = plan.reason;
 }
 
 void CallEngine::require_agreement(const CallSignature& mine) {

@@ -78,8 +78,9 @@ class CallEngine {
     planner_.offer_stock();
     steady_.clear();
   }
-  /// As CallPlanner's.
+  /// As CallPlanner's. A link that the table knows need not be learned. Whoever fixes alpha or beta knows better.
   void use_decisions(DecisionTable decisions, bool tuned_stock) {
+    if (const auto& level = decisions.machine().between; level && options_.learn_link) use_link(level->link);
     planner_.use_decisions(std::move(decisions), tuned_stock);
     steady_.clear();
   }

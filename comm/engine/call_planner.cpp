@@ -83,14 +83,16 @@ void CallPlanner::require_sense(const CallArguments& a) const {
   require_block_sizes(a, transport_.size());
 }
 
-Choice CallPlanner::choice(const CallArguments& a, std::size_t mean_bytes, bool waits) const {
+Choice CallPlanner::choice(const CallArguments& a, std::size_t mean_bytes, bool waits,
+                           std::string_view& reason) const {
   const std::size_t compared_bytes = as_on_usual_link(mean_bytes, group_, options_.link);
   Choice choice = choose(a.operation, a.algorithm, group_, compared_bytes, is_ordered(a));
   if (a.algorithm == "auto") {
+    reason = "the rules";
     // Within the MPI library nobody can tell who is stuck.
     const bool may_be_stock = has_stock_ && waits && options_.stuck_after.count() == 0 && stock_serves(a);
     const bool is_short = prefers_stock(a.operation, group_, compared_bytes);
-    if (const auto found = decided(a, mean_bytes, may_be_stock, is_short)) {
+    if (const auto found = decided(a, mean_bytes, may_be_stock, is_short, reason)) {
       choice = *found;
     } else if (may_be_stock && is_short) {
       return {};
@@ -103,17 +105,17 @@ Choice CallPlanner::choice(const CallArguments& a, std::size_t mean_bytes, bool 
 /// The fastest way that was measured and can be gone here. Stock's calls were fastest when all ranks came together; where a background
 /// thread can begin before a late rank comes, they are left to short calls.
 std::optional<Choice> CallPlanner::decided(const CallArguments& a, std::size_t mean_bytes, bool may_be_stock,
-                                           bool is_short) const {
+                                           bool is_short, std::string_view& reason) const {
   if (!decisions_ || is_ordered(a)) return std::nullopt;
   const bool begins_early = has_background_ && gains_early(a.operation, group_);
   for (const DecisionTable::Way& way : decisions_->ways(a.operation, mean_bytes)) {
     Choice choice = choose(a.operation, way.name, group_, mean_bytes, false);
-    if (choice.algorithm != nullptr) {
-      choice.background = choice.background || begins_early;
-      return choice;
-    }
+    const bool is_ours = choice.algorithm != nullptr;
     const bool can_be_told = choice.stock.number == 0 || has_tuned_stock_;
-    if (may_be_stock && can_be_told && (is_short || !begins_early)) return choice;
+    if (!is_ours && !(may_be_stock && can_be_told && (is_short || !begins_early))) continue;
+    choice.background = is_ours && (choice.background || begins_early);
+    reason = decisions_->is_for_unknown_arrivals() ? "a table for unknown arrivals" : "a table";
+    return choice;
   }
   return std::nullopt;
 }
@@ -130,8 +132,8 @@ PlannedCall CallPlanner::plan(const CallArguments& a, bool waits) const {
                                  .root = a.root,
                                  .ordered = is_ordered(a) ? 1 : 0,
                                  .automatic = a.algorithm == "auto" ? 1 : 0},
-                   .choice = choice(a, mean_bytes, waits),
                    .offsets = offsets_of(a, ranks)};
+  plan.choice = choice(a, mean_bytes, waits, plan.reason);
   const std::string name = plan.choice.name();
   name.copy(plan.signature.algorithm.data(), plan.signature.algorithm.size() - 1);
   plan.signature.background = plan.choice.background ? 1 : 0;

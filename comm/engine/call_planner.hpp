@@ -37,10 +37,11 @@ struct CallSignature {
 /// What a call comes down to, before there are buffers.
 struct PlannedCall {
   CallSignature signature;
-  Choice choice;
+  Choice choice = {};
   int segments = 1;
-  std::string reducer = {};               ///< its name, where a copy of it can work in the background
-  std::vector<std::size_t> offsets = {};  ///< of the ranks' blocks and of their end, in the whole vector
+  std::string_view reason = "the caller";  ///< who chose, see CallStatistics; lives for ever
+  std::string reducer = {};                ///< its name, where a copy of it can work in the background
+  std::vector<std::size_t> offsets = {};   ///< of the ranks' blocks and of their end, in the whole vector
 
   [[nodiscard]] Operation operation() const { return static_cast<Operation>(signature.operation); }
   [[nodiscard]] bool is_stock() const { return choice.algorithm == nullptr; }
@@ -90,9 +91,12 @@ class CallPlanner {
  private:
   /// How long a segment takes to be sent and combined, by the link model.
   [[nodiscard]] std::int64_t round_ns(const PlannedCall& plan) const;
-  [[nodiscard]] Choice choice(const CallArguments& arguments, std::size_t mean_bytes, bool waits) const;
+  /// @param reason  who chose, if it is not the caller
+  [[nodiscard]] Choice choice(const CallArguments& arguments, std::size_t mean_bytes, bool waits,
+                              std::string_view& reason) const;
   [[nodiscard]] std::optional<Choice> decided(const CallArguments& arguments, std::size_t mean_bytes,
-                                              bool may_be_stock, bool is_short) const;
+                                              bool may_be_stock, bool is_short,
+                                              std::string_view& reason) const;
   void require_sense(const CallArguments& arguments) const;
 
   const Transport& transport_;

@@ -83,7 +83,7 @@ class Engine {
   static constexpr int kNone = -1;
   static constexpr int kBackground = std::numeric_limits<int>::min();  // as a cause
 
-  enum class EventKind : std::uint8_t { arrival, background, message, combined, done };
+  enum class EventKind : std::uint8_t { arrival, background, message, delivery, combined, done };
   struct Event {
     Ticks time = 0;
     std::uint64_t sequence = 0;
@@ -98,6 +98,8 @@ class Engine {
     Rank rank = 0;
     OpKind kind = OpKind::send;
     bool is_empty = false;  // names no slots
+    bool is_asked = false;  // of a send: it has asked for its ports
+    bool is_there = false;  // of a send: its message has come before the receive was posted
     int partner = kNone;    // id of the other end
     int cause = kNone;  // of the activity: id of the op whose end let it start, or -1 - rank, or kBackground
     std::int64_t bytes = 0;
@@ -149,6 +151,11 @@ class Engine {
     require(machine_.alpha >= 0 && machine_.beta >= 0 && machine_.gamma >= 0, "negative cost");
     require(machine_.inside.alpha >= 0 && machine_.inside.beta >= 0 && machine_.inside.gamma >= 0,
             "negative cost inside a host");
+    require(machine_.latency >= 0 && machine_.inside.latency >= 0, "negative latency");
+    const bool is_plain = machine_.latency == 0 && machine_.inside.latency == 0 && machine_.eager_bytes < 0 &&
+                          machine_.inside.eager_bytes < 0;
+    require(is_plain || machine_.combining == Combining::overlapped,
+            "latency and eager messages need combining beside messages");
     require(machine_.card_ports >= 1, "a host's card needs a port");
     require(conduct_.window.sends >= 1 && conduct_.window.receives >= 1, "the window must admit one message");
   }
@@ -259,6 +266,9 @@ class Engine {
       case EventKind::message:
         end_message(event.id);
         break;
+      case EventKind::delivery:
+        deliver(event.id);
+        break;
       case EventKind::combined:
         for (const int port : ports_of(event.id)) release(port, event.id);
         finish(event.id);
@@ -284,6 +294,23 @@ class Engine {
       finish(send);
       return;
     }
+    const Ticks latency = is_inside(op(send)) ? machine_.inside.latency : machine_.latency;
+    if (latency > 0) {
+      push(add(now_, latency), EventKind::delivery, send);
+    } else {
+      deliver(send);
+    }
+    finish(send);
+  }
+
+  /// The receiver has it.
+  void deliver(int send) {
+    const int receive = states_[idx(send)].partner;
+    const Rank receiver = op(receive).rank;
+    if (result_.ops[idx(receive)].posted < 0) {
+      states_[idx(send)].is_there = true;
+      return;
+    }
     if (progress_[idx(receiver)].lands_aside(index_of(receive))) {
       progress_[idx(receiver)].landed(index_of(receive));
       advance(receiver, send);
@@ -292,7 +319,6 @@ class Engine {
     } else {
       finish(receive);
     }
-    finish(send);
   }
 
   /// Combining on `held` begins when `port` is free too.
@@ -348,10 +374,23 @@ class Engine {
       state.cause = cause;
       result_.ops[idx(id)].start = now_;
       push(now_, EventKind::done, id);
-    } else if (result_.ops[idx(state.partner)].posted >= 0) {
-      request(state.kind == OpKind::send ? id : state.partner,
-              state.kind == OpKind::send ? state.partner : id, cause);
+    } else if (state.kind == OpKind::send) {
+      if (result_.ops[idx(state.partner)].posted >= 0 || is_eager(state)) ask(id, cause);
+    } else if (op(state.partner).is_there) {
+      push(now_, EventKind::delivery, state.partner);
+    } else if (result_.ops[idx(state.partner)].posted >= 0 && !op(state.partner).is_asked) {
+      ask(state.partner, cause);
     }
+  }
+
+  [[nodiscard]] bool is_eager(const State& send) const {
+    return send.bytes <= (is_inside(send) ? machine_.inside.eager_bytes : machine_.eager_bytes);
+  }
+
+  /// A message may move as soon as it has its ports.
+  void ask(int send, int cause) {
+    states_[idx(send)].is_asked = true;
+    request(send, op(send).partner, cause);
   }
 
   // ---- ports -----------------------------------------------------------------------------------------------

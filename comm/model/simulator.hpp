@@ -34,11 +34,13 @@ enum class Early : std::uint8_t {
   paper_figures  ///< the same, but it receives no empty message: exactly the split of SG Figs 6, 8, 10 and 12
 };
 
-/// What a message inside a host costs: alpha + beta m, and combining it gamma m. All values >= 0.
+/// What a message inside a host costs, in the same terms as Machine.
 struct InsideLink {
   Ticks alpha = 0;
   Ticks beta = 0;
   Ticks gamma = 0;
+  Ticks latency = 0;
+  std::int64_t eager_bytes = -1;
 };
 
 /// The Hockney model with one port each way per rank: a message of m bytes takes alpha + beta m, and combining it
@@ -61,6 +63,12 @@ struct Machine {
   /// How many messages a host's card moves at a time each way, each at the full rate of a rank's port: how many ranks it takes to
   /// fill the host's link.
   int card_ports = 1;
+  /// The receiver has a message so much later than it has left the ports. The sender does not wait for that. Other messages use the
+  /// ports meanwhile. Only with Combining::overlapped.
+  Ticks latency = 0;
+  /// A message up to this size moves before its receiver has posted the receive, and waits there. -1: none does. Only with
+  /// Combining::overlapped.
+  std::int64_t eager_bytes = -1;
 };
 
 /// How the ranks run their programs.
@@ -86,7 +94,8 @@ struct Simulation {
   std::vector<Ticks> exit;         ///< per rank: arrived, and all its ops ended
   Ticks run_time = 0;              ///< max exit - min arrival (SG Eq 1)
   Ticks elapsed_sum = 0;           ///< sum of exit - arrival over the ranks: P times SG Eq 2
-  /// The chain that ended last, backwards in time; each op began when the next one in the list ended. A message
+  /// The chain that ended last, backwards in time; each op began when the next one in the list ended,
+  /// or, if that is a message, a latency later. A message
   /// appears as its send, and once more as its receive if that combines.
   std::vector<OpRef> critical_path;
   /// The rank whose arrival the chain began with; -1: it began with the background.
@@ -102,8 +111,8 @@ struct Simulation {
 
 /// Runs a schedule in virtual time. Deterministic: integers only, and ties are broken alike every time.
 ///
-/// A rank posts an op as soon as it may start (progress.hpp). A message moves as a rendezvous: it starts once both ends are posted
-/// and both ports are free. Of several that could start at one instant, the one nearer to the beginning of its programs goes first.
+/// A rank posts an op as soon as it may start (progress.hpp). A message moves as a rendezvous unless the machine says otherwise: it
+/// starts once both ends are posted and both ports are free. Of several that could start at one instant, the one nearer to the beginning of its programs goes first.
 /// A message whose slots are all empty takes no time: it is never sent.
 ///
 /// Cost: O(n log n) for n ops and their dependencies; no term in P^2.

@@ -374,7 +374,12 @@ class LocalTest(ProgramTest):
             self.assertRegex(tuned, rf"(?m)^{line.split()[0]} .* {re.escape(names[0])} ")
         self.assertIn(f"remembered in {table}", tuned)
         shown = self.papfft("info", environment={"PAPFFT_DECISIONS": str(table)}).stdout.decode()
-        self.assertRegex(shown, "collectives measured by 2 ranks on 1 host.*, kept in .*table.txt")
+        self.assertRegex(shown, "collectives measured by 2 ranks on 1 host.*, kept in .*table.txt\n +cores-per-rank [0-9.]+\n"
+                                " +link inside alpha_ns=[0-9.e+]+ beta_ns_per_byte=")
+        foreign = self.path("foreign.txt")
+        foreign.write_text(re.sub("(?m)^library .*$", "library Some MPI 1.0", table.read_text()))
+        shown = self.papfft("info", environment={"PAPFFT_DECISIONS": str(foreign)}).stdout.decode()
+        self.assertRegex(shown, "with Some MPI 1.0, kept in .*foreign.txt; not used: this is ")
         # What a user writes by hand is what auto does.
         table.write_text(re.sub(r"(?m)^bcast 8192 .*$", "bcast 8192 chain/3", table.read_text()))
         json_path = self.path("bench.json")
@@ -382,6 +387,15 @@ class LocalTest(ProgramTest):
                     "0ms", "--json", json_path, ranks=2, environment={"PAPFFT_DECISIONS": str(table)})
         (row,) = [row for row in json.loads(json_path.read_text())["rows"] if row["algorithm"] == "auto"]
         self.assertEqual(row["segments"], 3)
+
+    def test_tune_for_unknown_arrivals_keeps_an_order_without_times(self):
+        table = self.path("table.txt")
+        self.papfft("tune", "--collectives", "--op", "bcast", "--bytes", "8K", "--budget", 0.2, "--file", table, "--unknown-arrivals",
+                    "-q", ranks=2)
+        self.assertIn("\narrivals unknown\n", table.read_text())
+        (line,) = [line for line in table.read_text().splitlines() if line.startswith("bcast ")]
+        self.assertNotIn("=", line)
+        self.assertIn(" mpi", line)
 
     def test_tables_of_decisions_that_make_no_sense(self):
         table = self.path("table.txt")

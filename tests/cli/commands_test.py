@@ -8,7 +8,8 @@ import subprocess
 
 from support import PROGRAM, REPOSITORY, ProgramTest, command_line, complaints, run
 
-COMMANDS = ("transform", "spectrogram", "psd", "correlate", "convolve", "algorithms", "schedule", "simulate", "info")
+COMMANDS = ("transform", "spectrogram", "psd", "correlate", "convolve", "algorithms", "schedule", "simulate", "rank",
+            "info")
 
 
 class CommandsTest(ProgramTest):

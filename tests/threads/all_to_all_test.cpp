@@ -340,6 +340,44 @@ TEST(LearnLink, NotWhereTheOptionsSayTheLink) {
   }
 }
 
+/// Ranks that were told what was measured.
+class WithTable : public Collectives {
+ public:
+  WithTable(Transport& transport, const Options& options, std::string_view lines)
+      : Collectives(transport, options) {
+    use_decisions("papfft-decisions 1\n" + std::string(lines), false);
+  }
+};
+
+/// The link by which the first of four ranks on two hosts chooses after a long broadcast.
+LinkModel link_with_table(const Options& options, std::string_view lines) {
+  LinkModel link;
+  ThreadGroup(4, 0, {0, 0, 1, 1}).run([&](Transport& transport) {
+    WithTable comm(transport, options, lines);
+    std::vector<std::byte> data(std::size_t{1} << 20U);
+    comm.bcast(std::span(data), 0);
+    if (comm.rank() == 0) link = comm.options().link;
+    EXPECT_EQ(comm.last_call().reason, "the rules");
+  });
+  return link;
+}
+
+TEST(LearnLink, NotWhereATableKnowsTheLink) {
+  const std::string lines =
+      "link between alpha_ns=1234 beta_ns_per_byte=5.6 gamma_ns_per_byte=0.7 latency_ns=891\n";
+  const LinkModel told = link_with_table(with_odd_link(), lines);
+  EXPECT_EQ(told.alpha_ns, 1234);
+  EXPECT_EQ(told.beta_ns_per_byte, 5.6);
+  EXPECT_EQ(told.gamma_ns_per_byte, 0.7);
+  EXPECT_EQ(told.latency_ns, 891);
+  Options fixed = with_odd_link();
+  fixed.learn_link = false;
+  EXPECT_EQ(link_with_table(fixed, lines).beta_ns_per_byte, 7.3) << "whoever fixes the link knows better";
+  EXPECT_NE(link_with_table(with_odd_link(), "link inside alpha_ns=1234 beta_ns_per_byte=5.6\n").alpha_ns,
+            1234)
+      << "that is another link";
+}
+
 TEST(Reduce, TheRootStagesNothingUnlessItsBuffersAreOne) {
   for (const bool in_place : {false, true}) {
     ThreadGroup(3).run([&](Transport& transport) {

@@ -107,7 +107,18 @@ TEST(SelectSegments, AreLongerOnAFastLink) {
   EXPECT_LT(at_10_gigabit, at_1_gigabit / 2) << "the handshake takes longer than 64 KB";
 }
 
+TEST(SelectAlgorithm, PlansByArrivalsAmongLeadersToo) {
+  const Algorithm& chosen = select_algorithm(Operation::reduce, GroupSize(32, 8), 1 << 17, false);
+  EXPECT_EQ(chosen.name, "papbi@hosts");
+  EXPECT_EQ(without_arrivals(chosen).name, "circulant@hosts");
+  EXPECT_EQ(without_arrivals(reduce_papbi).name, "circulant");
+  EXPECT_EQ(&without_arrivals(reduce_chain), &reduce_chain);
+}
+
 TEST(Choose, ComparesSizesByTheTimeTheyTake) {
+  const LinkModel quick{.alpha_ns = 4000, .beta_ns_per_byte = 8, .latency_ns = 40000};
+  EXPECT_NEAR(static_cast<double>(as_on_usual_link(1'000, GroupSize{8, 8}, quick)), 2'000, 1)
+      << "messages cost half as much";
   const LinkModel fast = with_link(8000, 0.5).link;
   EXPECT_EQ(as_on_usual_link(1'600'000, GroupSize{8, 8}, fast), 100'000U);
   EXPECT_EQ(as_on_usual_link(1'600'000, GroupSize{8, 8}, LinkModel{}), 1'600'000U);
@@ -262,6 +273,8 @@ TEST(SelectAlgorithm, KnowsHostsOfSeveralRanks) {
       EXPECT_EQ(select_algorithm(row.operation, levels, 1 << 23, true).composition, nullptr)
           << "ordered " << row.name;
     }
+    EXPECT_NE(select_algorithm(row.operation, levels, 1024, false).composition, nullptr)
+        << "short calls cross each link once, too: " << row.name;
     EXPECT_TRUE(prefers_stock(row.operation, levels, 1024)) << row.name;
     EXPECT_FALSE(prefers_stock(row.operation, levels, 1 << 23)) << row.name;
   }

@@ -42,6 +42,13 @@ TEST(DecisionTable, IsReadAsItWasWritten) {
               HasSubstr("\nbcast 1048576 mpi:3/64K=800.0 chain=900.0\nreduce 4096 circulant/8=10.0"));
 }
 
+TEST(DecisionTable, KeepsThatItIsForUnknownArrivals) {
+  DecisionTable table(kGroup);
+  EXPECT_FALSE(DecisionTable::parse(table.text()).is_for_unknown_arrivals());
+  table.set_for_unknown_arrivals();
+  EXPECT_TRUE(DecisionTable::parse(table.text()).is_for_unknown_arrivals());
+}
+
 TEST(DecisionTable, KeepsTheOrderOfWaysWithoutTimes) {
   const DecisionTable table = DecisionTable::parse("papfft-decisions 1\n\n# by hand\ngather 100 lin mpi=1\n");
   ASSERT_EQ(table.rows().size(), 1U);
@@ -128,6 +135,8 @@ TEST(DecisionTable, SaysWhichLineIsWrong) {
   EXPECT_THAT(complaint("broadcast 5 chain"), HasSubstr("broadcast"));
   EXPECT_THAT(complaint("ranks 0"), HasSubstr("'0' is no number of ranks"));
   EXPECT_THAT(complaint("crowded perhaps"), HasSubstr("yes or no"));
+  EXPECT_EQ(complaint("arrivals unknown"), "nothing");
+  EXPECT_THAT(complaint("arrivals late"), HasSubstr("arrivals are unknown"));
   EXPECT_THROW((void)DecisionTable::parse(""), std::invalid_argument);
   EXPECT_THROW((void)DecisionTable::parse("papfft-decisions 2\n"), std::invalid_argument);
 }
@@ -184,6 +193,19 @@ TEST_F(PlannerByTable, TakesTheFirstWayThatCanBeGone) {
   EXPECT_EQ(planned(Operation::gather, 1000), "mpi");
   options_.stuck_after = std::chrono::seconds(1);
   EXPECT_EQ(planned(Operation::gather, 1000), "lin/2") << "within MPI nobody can tell who is stuck";
+}
+
+TEST_F(PlannerByTable, TellsWhoChose) {
+  const auto reason = [&](std::string_view algorithm, std::size_t bytes = 1000) {
+    return planner_.plan({.operation = Operation::gather, .bytes = bytes, .algorithm = algorithm}).reason;
+  };
+  EXPECT_EQ(reason("auto"), "the rules");
+  use("gather 1000 lin=5\n", true);
+  EXPECT_EQ(reason("auto"), "a table");
+  EXPECT_EQ(reason("auto", 10), "the rules") << "the table says nothing of so few bytes";
+  EXPECT_EQ(reason("lin"), "the caller");
+  use("arrivals unknown\ngather 1000 lin\n", true);
+  EXPECT_EQ(reason("auto"), "a table for unknown arrivals");
 }
 
 TEST_F(PlannerByTable, SizesThatWereNotMeasuredGoByTheRules) {

@@ -58,6 +58,65 @@ void pass(Builders& b, Rank from, Rank to) {
 const Shape kFourBlocks{.operation = Operation::allgather, .ranks = 4};
 const Layout kPairs = {0, 0, 1, 1};
 
+/// A rank passes its block on to the next host's rank, which passes it on inside its host.
+Schedule relay() {
+  return schedule_of(kFourBlocks, [](Builders& b) {
+    b[0].send(2, {0, 1});
+    b[2].recv(0, {0, 1});
+    b[2].send(3, {0, 1});
+    b[3].recv(2, {0, 1});
+    b[0].send(1, {0, 1});
+    b[1].recv(0, {0, 1});
+  });
+}
+
+TEST(Latency, PassesAfterTheMessageAndBesideOthers) {
+  Machine machine = two_levels(kPairs);
+  machine.latency = 1000;
+  machine.inside.latency = 50;
+  const Simulation run = simulate_on(relay(), machine);
+  EXPECT_EQ(run.at(0, 0).end, 410) << "the sender does not wait for it";
+  EXPECT_EQ(run.at(2, 0).end, 1410) << "the receiver does";
+  EXPECT_EQ(run.at(2, 1).start, 1410);
+  EXPECT_EQ(run.at(0, 1).start, 410) << "the sender's port is free meanwhile";
+  EXPECT_THAT(run.exit, ElementsAre(512, 562, 1512, 1562));
+}
+
+TEST(EagerMessage, MovesBeforeItsReceiverPostsAndWaitsThere) {
+  // Rank 2 takes rank 1's block when it has that of rank 0, whose message comes late.
+  const Schedule schedule = schedule_of(kFourBlocks, [](Builders& b) {
+    b[0].send(2, {0, 1});
+    const int first = b[2].recv(0, {0, 1});
+    b[1].send(2, {1, 2});
+    b[2].recv(1, {1, 2}, 0, {first});
+  });
+  Machine machine = two_levels({0, 1, 2, 3});
+  const std::vector<std::int64_t> sizes(4, 100);
+  const std::vector<Ticks> arrivals = {1000, 0, 0, 0};
+  const auto run = [&](std::int64_t eager_bytes) {
+    machine.eager_bytes = eager_bytes;
+    return simulate(schedule, sizes, arrivals, machine, {.window = {.receives = 2}});
+  };
+  EXPECT_EQ(run(99).at(2, 1).end, 1000 + 410 + 410) << "a rendezvous waits";
+  const Simulation eager = run(100);
+  EXPECT_EQ(eager.at(1, 0).end, 410) << "the sender is done";
+  EXPECT_EQ(eager.at(2, 1).end, 1000 + 410) << "the message is there already";
+  machine.latency = 600;
+  EXPECT_EQ(run(100).at(2, 1).end, 1000 + 410 + 600);
+  EXPECT_EQ(run(100).exit[1], 410);
+}
+
+TEST(Latency, MustNotBeNegativeAndNeedsCombiningBesideMessages) {
+  Machine machine = two_levels(kPairs);
+  machine.inside.latency = -1;
+  EXPECT_THROW((void)simulate_on(relay(), machine), std::invalid_argument);
+  machine.inside.latency = 1;
+  machine.combining = Combining::exclusive;
+  EXPECT_THROW((void)simulate_on(relay(), machine), std::invalid_argument);
+  machine.inside = {.eager_bytes = 0};
+  EXPECT_THROW((void)simulate_on(relay(), machine), std::invalid_argument);
+}
+
 TEST(TwoLevels, RanksOfAHostShareItsCardOutAndIn) {
   const Schedule s = schedule_of(kFourBlocks, [](Builders& b) {
     pass(b, 0, 2);

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+#include "comm/choose/ranking.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "comm/choose/link_limits.hpp"
+#include "comm/model/simulator.hpp"
+#include "comm/schedule/core/registry.hpp"
+
+namespace papfft::comm {
+
+namespace {
+
+constexpr double kTicksPerNs = 1000;  // a byte may take less than a nanosecond
+constexpr std::size_t kCutAnew = 3;   // so many of the best ways are tried in other numbers of segments
+constexpr int kCheapSteps = 4;        // of a planner take as long as one of the simulator
+
+/// Open MPI's limit inside a host (btl_vader_eager_limit), headers included.
+constexpr std::size_t kInsideEagerBytes = 4096;
+
+std::int64_t eager_bytes(const LevelProfile& level, std::size_t usual) {
+  return static_cast<std::int64_t>(level.eager_bytes > 0 ? level.eager_bytes : usual);
+}
+
+Ticks ticks(double ns) { return std::llround(ns * kTicksPerNs); }
+
+/// SplitMix64: a number that looks random, the same everywhere.
+std::uint64_t scrambled(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15U;
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31U);
+}
+
+/// Bytes of each slot: a block or the vector is cut evenly, but for a head of fixed size.
+std::vector<std::int64_t> slot_bytes(const Algorithm& algorithm, const Shape& shape, std::size_t bytes) {
+  const auto segments = static_cast<std::size_t>(shape.segments);
+  const std::size_t head = std::min(Options{}.head_bytes, bytes);
+  std::vector<std::int64_t> blocks(static_cast<std::size_t>(shape.blocks()));
+  for (std::size_t block = 0; block < blocks.size(); ++block) {
+    const std::size_t s = block % segments;
+    const std::size_t size = algorithm.segmentation == Segmentation::head_and_rest
+                                 ? (s == 0 ? head : bytes - head)
+                                 : bytes * (s + 1) / segments - bytes * s / segments;
+    blocks[block] = static_cast<std::int64_t>(size);
+  }
+  return slot_sizes(shape, blocks);
+}
+
+/// One way to carry out a call.
+struct Way {
+  std::string name;
+  const Algorithm* algorithm = nullptr;
+  int segments = 1;
+  bool is_cut_as_asked = false;
+  std::int64_t steps = 0;  // to plan and to simulate, about
+};
+
+/// The simulated machine and the ways on it.
+class Contest {
+ public:
+  Contest(const RankedCall& call, const MachineLinks& links)
+      : call_(call), group_(call.group()), host_(static_cast<std::size_t>(group_.ranks)) {
+    for (Rank r = 0; r < group_.ranks; ++r) host_[static_cast<std::size_t>(r)] = call.hosts.of(r);
+    const LinkModel& between = links.between.link;
+    const LinkModel& inside = links.inside.link;
+    options_.link = between;
+    machine_ = {.alpha = ticks(between.alpha_ns),
+                .beta = ticks(between.beta_ns_per_byte),
+                .gamma = ticks(between.gamma_ns_per_byte),
+                .duplex = links.between.is_duplex,
+                .host_of_rank = host_,
+                .inside = {.alpha = ticks(inside.alpha_ns),
+                           .beta = ticks(inside.beta_ns_per_byte),
+                           .gamma = ticks(inside.gamma_ns_per_byte),
+                           .latency = ticks(inside.latency_ns),
+                           .eager_bytes = eager_bytes(links.inside, kInsideEagerBytes)},
+                .latency = ticks(between.latency_ns),
+                .eager_bytes = eager_bytes(links.between, kLinkLimits.longest_segment_bytes())};
+  }
+  Contest(const Contest&) = delete;
+  Contest& operator=(const Contest&) = delete;
+
+  [[nodiscard]] Way way(const std::string& name) const {
+    const Choice choice = choose(call_.operation, name, group_, call_.bytes, false);
+    if (choice.algorithm == nullptr)
+      throw std::invalid_argument("'" + name + "' is the MPI library's: it cannot be simulated");
+    Way way{name, choice.algorithm, choice.segments, choice.segments > 0};
+    if (!way.is_cut_as_asked)
+      way.segments = select_segments(*choice.algorithm, group_, call_.bytes, options_);
+    way.steps = estimated_steps(way);
+    return way;
+  }
+
+  [[nodiscard]] std::vector<double> run_ns(const Way& way, std::span<const ArrivalCase> cases) const {
+    const Schedule schedule = make_schedule(*way.algorithm, request(way));
+    const std::vector<std::int64_t> sizes = slot_bytes(*way.algorithm, schedule.shape, call_.bytes);
+    const Conduct conduct{.window = select_window(schedule.shape, call_.bytes, options_)};
+    std::vector<double> result;
+    for (const ArrivalCase& arrivals : cases) {
+      std::vector<Ticks> at;
+      for (const std::int64_t delay_ns : arrivals.delay_ns)
+        at.push_back(ticks(static_cast<double>(delay_ns)));
+      const Simulation run = simulate(schedule, sizes, at, machine_, conduct);
+      result.push_back(static_cast<double>(run.run_time) / kTicksPerNs);
+    }
+    return result;
+  }
+
+ private:
+  [[nodiscard]] Request request(const Way& way) const {
+    const double segment_bytes = static_cast<double>(call_.bytes) / way.segments;
+    return {.operation = call_.operation,
+            .ranks = group_.ranks,
+            .root = call_.root,
+            .segments = way.segments,
+            .round_ns = std::llround(message_ns(options_.link, call_.operation, segment_bytes)),
+            .host = host_};
+  }
+
+  /// From the programs of the root and of three others. A plan in rounds gives each segment once to every rank. Where it is part of a
+  /// composition, every rank makes it anew. In other compositions, every rank looks at every slot.
+  [[nodiscard]] std::int64_t estimated_steps(const Way& way) const {
+    const Algorithm& algorithm = *way.algorithm;
+    const bool is_composed = algorithm.composition != nullptr;
+    const std::int64_t ranks = group_.ranks;
+    if ((is_composed ? algorithm.flat : &algorithm)->local == nullptr) {
+      const std::int64_t passing = algorithm.passing(group_.ranks, group_.hosts);
+      return 2 * way.segments * (is_composed ? ranks + passing * ranks / kCheapSteps : ranks);
+    }
+    std::int64_t looked_at = 0;
+    const auto size_of = [&, plan = request(way)](int from_root) {
+      const Rank rank = (call_.root + from_root) % group_.ranks;
+      const RankSchedule part = make_rank_schedule(algorithm, plan, rank);
+      if (is_composed) looked_at = part.shape.slots() / kCheapSteps;
+      return std::int64_t{part.program.size()};
+    };
+    const std::array others = {1, group_.ranks / 2, group_.ranks - 1};
+    std::int64_t sum = 0;
+    for (const int other : others) sum += size_of(other);
+    return size_of(0) + sum * (ranks - 1) / std::ssize(others) + ranks * looked_at;
+  }
+
+  const RankedCall& call_;
+  GroupSize group_;
+  std::vector<int> host_;
+  Options options_;
+  Machine machine_;
+};
+
+void judge(Ranking& ranking) {
+  std::vector<std::vector<double>> times;
+  for (const SimulatedWay& way : ranking.ways) times.push_back(way.run_ns);
+  const std::vector<WorstSlowdown> worst = worst_slowdowns(times);
+  for (std::size_t w = 0; w < worst.size(); ++w) {
+    ranking.ways[w].worst_slowdown = worst[w].slowdown;
+    ranking.ways[w].worst_case = worst[w].in_case;
+  }
+  std::ranges::stable_sort(ranking.ways, {}, [](const SimulatedWay& way) {
+    return std::pair(way.worst_slowdown, way.run_ns.front());
+  });
+}
+
+void require_cases(std::span<const ArrivalCase> cases, int ranks) {
+  const auto fits = [&](const ArrivalCase& c) {
+    return c.delay_ns.size() == static_cast<std::size_t>(ranks);
+  };
+  if (cases.empty() || !std::ranges::all_of(cases, fits))
+    throw std::invalid_argument("rank_ways: needs cases of arrivals, with a delay for each rank");
+}
+
+}  // namespace
+
+MachineLinks MachineLinks::of(const MachineProfile& profile) {
+  MachineLinks links;
+  if (profile.between) links.between = *profile.between;
+  if (profile.inside) links.inside = *profile.inside;
+  return links;
+}
+
+ArrivalCase all_together(int ranks) {
+  return {"none", std::vector<std::int64_t>(static_cast<std::size_t>(ranks))};
+}
+
+std::vector<ArrivalCase> unknown_arrivals(int ranks, Rank root, double message_ns) {
+  std::vector<Rank> by_chance;  // the root comes last: it alone is late in no case
+  for (Rank r = 0; r < ranks; ++r) by_chance.push_back(r);
+  std::ranges::sort(by_chance, {},
+                    [&](Rank r) { return std::pair(r == root, scrambled(static_cast<std::uint64_t>(r))); });
+  std::vector<ArrivalCase> cases = {all_together(ranks)};
+  for (const auto& [times, text] : {std::pair(0.3, "0.3"), std::pair(1.0, "1"), std::pair(3.0, "3")}) {
+    const double most_ns = times * message_ns;
+    ArrivalCase uniform = all_together(ranks);
+    ArrivalCase one = uniform;
+    ArrivalCase half = uniform;
+    for (std::size_t i = 0; i < by_chance.size(); ++i) {
+      const auto rank = static_cast<std::size_t>(by_chance[i]);
+      const double part = static_cast<double>(scrambled(rank + 1) >> 11U) * 0x1p-53;
+      uniform.delay_ns[rank] = std::llround(part * most_ns);
+      if (i == 0) one.delay_ns[rank] = std::llround(most_ns);
+      if (i < by_chance.size() / 2) half.delay_ns[rank] = std::llround(most_ns);
+    }
+    uniform.name = std::string("uniform x") + text;
+    one.name = std::string("one late x") + text;
+    half.name = std::string("half late x") + text;
+    for (ArrivalCase* c : {&uniform, &one, &half}) cases.push_back(std::move(*c));
+  }
+  return cases;
+}
+
+std::vector<WorstSlowdown> worst_slowdowns(std::span<const std::vector<double>> times) {
+  std::vector<WorstSlowdown> worst(times.size(), {.slowdown = 0});
+  const std::size_t cases = times.empty() ? 0 : times.front().size();
+  for (std::size_t c = 0; c < cases; ++c) {
+    double best = std::numeric_limits<double>::infinity();
+    for (const std::vector<double>& way : times) best = std::min(best, way[c]);
+    for (std::size_t w = 0; w < times.size(); ++w) {
+      const double slowdown = best > 0 ? times[w][c] / best : 1;
+      if (slowdown > worst[w].slowdown) worst[w] = {slowdown, c};
+    }
+  }
+  return worst;
+}
+
+const SimulatedWay* Ranking::find(std::string_view name) const {
+  const auto at = std::ranges::find(ways, name, &SimulatedWay::name);
+  return at == ways.end() ? nullptr : &*at;
+}
+
+std::vector<std::string> candidate_ways(Operation operation, const GroupSize& group) {
+  std::vector<std::string> names;
+  for (const Algorithm* a : algorithms()) {
+    if (a->operation != operation || a->uses_arrival || a->may_differ) continue;
+    names.emplace_back(a->name);
+    for (const Composition* c : compositions()) {
+      if (group.has_levels() && c->serves(*a))
+        names.push_back(std::string(a->name) + "@" + std::string(c->name));
+    }
+  }
+  return names;
+}
+
+std::string rule_choice(const RankedCall& call, const LinkModel& between) {
+  const GroupSize group = call.group();
+  const std::size_t bytes = as_on_usual_link(call.bytes, group, between);
+  return std::string(without_arrivals(select_algorithm(call.operation, group, bytes, false)).name);
+}
+
+Ranking rank_ways(const RankedCall& call, const MachineLinks& links, std::span<const std::string> names,
+                  std::span<const ArrivalCase> cases, const RankingLimits& limits) {
+  require_cases(cases, call.hosts.rank_count());
+  const Contest contest(call, links);
+  Ranking ranking;
+  const auto run = [&](const Way& way) {
+    if (ranking.find(way.name) != nullptr) return;
+    if (way.steps > limits.most_steps) {
+      ranking.left_out.push_back({way.name, "takes about " + std::to_string(way.steps) + " steps"});
+    } else if (!limits.may_go_on()) {
+      ranking.left_out.push_back({way.name, "no time is left"});
+    } else {
+      ranking.ways.push_back({.name = way.name, .run_ns = contest.run_ns(way, cases)});
+    }
+  };
+  std::vector<Way> ways;
+  for (const std::string& name : names) ways.push_back(contest.way(name));
+  std::ranges::stable_sort(ways, {}, &Way::steps);
+  for (const Way& way : ways) run(way);
+  judge(ranking);
+  std::vector<Way> anew;
+  std::size_t cut_anew = 0;
+  for (const SimulatedWay& best : ranking.ways) {
+    const Way usual = contest.way(best.name);
+    if (usual.is_cut_as_asked || usual.algorithm->segmentation != Segmentation::even) continue;
+    if (++cut_anew > kCutAnew) break;
+    for (const int segments : {usual.segments / 2, usual.segments * 2, usual.segments * 4}) {
+      if (segments >= 1) anew.push_back(contest.way(best.name + "/" + std::to_string(segments)));
+    }
+  }
+  for (const Way& way : anew) run(way);
+  judge(ranking);
+  return ranking;
+}
+
+}  // namespace papfft::comm
