@@ -15,6 +15,7 @@ void add_bench(cli::Command& app) {
       "  mpirun -n 4 papfft bench fft --vectors 1000 --gathers mpi,ls,bsls\n"
       "  mpirun -n 8 papfft bench guidelines --op bcast,allreduce --bytes 64K,1M\n"
       "  mpirun -n 2 papfft bench engine\n"
+      "  mpirun -n 2 papfft bench guard --choice recursive-doubling\n"
       "  papfft bench schedule --ranks 64,128 --repetitions 20\n"
       "  papfft bench local --sizes 2^10..2^20\n"
       "  mpirun -n 4 papfft bench predictor --delay uniform:20ms\n"
@@ -22,6 +23,7 @@ void add_bench(cli::Command& app) {
   add_bench_collective(*command);
   add_bench_guidelines(*command);
   add_bench_engine(*command);
+  add_bench_guard(*command);
   add_bench_fft(*command);
   add_bench_schedule(*command);
   add_bench_local(*command);

@@ -8,6 +8,7 @@ namespace papfft::app {
 void add_bench_collective(cli::Command& bench);
 void add_bench_guidelines(cli::Command& bench);
 void add_bench_engine(cli::Command& bench);
+void add_bench_guard(cli::Command& bench);
 void add_bench_fft(cli::Command& bench);
 void add_bench_schedule(cli::Command& bench);
 void add_bench_local(cli::Command& bench);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "app/cli/tell.hpp"
 #include "comm/mpi/mpi_transport.hpp"
@@ -13,14 +14,25 @@ using comm::check_mpi;
 using comm::Operation;
 using std::chrono::nanoseconds;
 
+namespace {
+
+/// What "auto" chooses is to be measured, not what the guard makes of it, unless the user asks for that.
+comm::Options group_options(const CollectiveOptions& options) {
+  comm::Options group = options.job.to_comm_options();
+  group.guard = group.guard && std::getenv("PAPFFT_GUARD") != nullptr;
+  return group;
+}
+
+}  // namespace
+
 CallGroup::CallGroup(Job& job, const CollectiveOptions& options)
     : comm(job.comm().options().stuck_after),
       watch(job.comm().options().stuck_after, job.rank()),
-      session(MPI_COMM_WORLD, options.job.to_comm_options(),
+      session(MPI_COMM_WORLD, group_options(options),
               comm::SessionOptions{.root = options.root, .background = options.predicts}),
-      plain(options.predicts
-                ? nullptr
-                : std::make_unique<comm::Communicator>(MPI_COMM_WORLD, options.job.to_comm_options())) {}
+      plain(options.predicts ? nullptr
+                             : std::make_unique<comm::Communicator>(MPI_COMM_WORLD, group_options(options))) {
+}
 
 CollectiveCaller::CollectiveCaller(CallGroup& group, const CollectiveOptions& options,
                                    const CollectiveSettings& settings, const comm::Hosts& hosts)

@@ -117,6 +117,7 @@ std::optional<ArrivalSummary> ArrivalAware::finish() {
   summary.has_thread = s.has_thread;
   summary.begun_early = all.begun_early;
   summary.thread_share = all.thread_share;
+  summary.guarded = session_->guarded_calls();
   if (all.predicted > 0) {
     summary.prediction_error_ms =
         static_cast<double>(all.error_ns) / static_cast<double>(all.predicted) * 1e-6;

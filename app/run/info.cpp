@@ -49,6 +49,7 @@ void print_layer_settings() {
        from("PAPFFT_CREDITS"));
   line("share memory", o.share_memory ? "yes" : "no", from("PAPFFT_SHARE_MEMORY"));
   line("learn the link", o.learn_link ? "yes" : "no", from("PAPFFT_LEARN_LINK"));
+  line("guard auto", o.guard ? "yes" : "no", from("PAPFFT_GUARD"));
   line("alpha, ns", fmt::format("{}", o.link.alpha_ns), from("PAPFFT_ALPHA_NS"));
   line("beta, ns per byte", fmt::format("{}", o.link.beta_ns_per_byte), from("PAPFFT_BETA_NS"));
   line("gamma, ns per byte", fmt::format("{}", o.link.gamma_ns_per_byte), from("PAPFFT_GAMMA_NS"));

@@ -105,6 +105,11 @@ std::string RunReport::text() const {
     } else {
       fmt::format_to(out, "  no background threads: MPI does not allow them\n");
     }
+    for (const comm::GuardedCalls& g : arrivals->guarded) {
+      fmt::format_to(out, "  {} of {} and more: {} of {} calls tried the other way; {} is in use\n",
+                     comm::to_string(g.operation), bytes_text(static_cast<double>(g.from_bytes)), g.trials,
+                     g.calls, g.is_stock ? "the MPI library" : "what auto chose");
+    }
   }
   if (single_process_s > 0 && ranks > 1) {
     fmt::format_to(out, "  one process computes the same in {}; these ranks need {} beside moving data\n",

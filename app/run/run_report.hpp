@@ -23,6 +23,7 @@ struct ArrivalSummary {
   std::optional<double> prediction_error_ms;  ///< mean over ranks and calls; nothing: none was predicted
   bool has_thread = false;
   double thread_share = 0;  ///< of a core, that of the busiest background thread
+  std::vector<comm::GuardedCalls> guarded = {};
 };
 
 /// How a job went: what --stats prints and --json writes. Filled on the root.

@@ -105,7 +105,9 @@ Pending SessionCalls::start(const CallArguments& arguments, std::shared_ptr<cons
 /// @param handle  whose call this is, or nullptr
 void SessionCalls::serve(const CallArguments& arguments, const PersistentBody* handle) {
   CallerTimes times{.arrival_ns = engine_.observed_now_ns()};
-  const PlannedCall plan = handle != nullptr ? expected_->plan : engine_.planner().plan(arguments);
+  const PlannedCall chosen = handle != nullptr ? expected_->plan : engine_.planner().plan(arguments);
+  const bool is_left_to_stock = handle == nullptr && engine_.guard().begin(chosen);
+  const PlannedCall plan = is_left_to_stock ? as_stock(chosen) : chosen;
   background_.rethrow();
   note_arrival();
   if (engine_.options().check_arguments) engine_.require_agreement(plan.signature);
@@ -117,18 +119,19 @@ void SessionCalls::serve(const CallArguments& arguments, const PersistentBody* h
   std::vector<std::int64_t> arrival_ns = arrivals_for(plan, use, iteration);
 
   Begun begun = take_begun(plan, arguments);
-  forecast_.note(plan, handle != nullptr);
+  forecast_.note(chosen, handle != nullptr);
   // What the successor can do without its caller runs beside this call already: a root that still scatters gathers from
   // those that have their part. The successor that is the same operation would find nobody there.
   const bool beside = expect_successor(iteration + 1, arguments.operation);
   hurry(true);
   background_.notify();
   execute(plan, arguments, std::move(arrival_ns), begun, times);
+  if (handle == nullptr) engine_.guard().end();
   predictor_.leave(forecast_.position());
   ++statistics_.calls;
   if (statistics_.predicted_ns) times.ahead_ns = *statistics_.predicted_ns - statistics_.arrived_ns;
   engine_.tell_observer(plan, times);
-  forecast_.keep(plan, arguments.reducer);
+  forecast_.keep(chosen, arguments.reducer);
 
   hurry(false);
   if (!beside) (void)expect_successor(iteration + 1, std::nullopt);
@@ -229,7 +232,8 @@ bool SessionCalls::expect_successor(std::int64_t iteration, std::optional<Operat
   const PlannedCall* const next = forecast_.next();
   if (next == nullptr) return true;
   if (but_not && next->operation() == *but_not) return false;
-  expected_.emplace(ExpectedCall{.plan = *next, .instance = engine_.next_instance(CallKind::expected)});
+  expected_.emplace(ExpectedCall{.plan = engine_.guard().is_stock_next(*next) ? as_stock(*next) : *next,
+                                 .instance = engine_.next_instance(CallKind::expected)});
   begin_early({}, forecast_.kept(next->reducer), iteration);
   return true;
 }

@@ -134,27 +134,52 @@ std::shared_ptr<PendingCall> CallEngine::start(const CallArguments& arguments,
   }
   const PendingCall::Role role = role_of(arguments, rank());
   std::uint32_t& number = started_.at(static_cast<std::size_t>(arguments.operation));
-  std::unique_ptr<Execution> made =
-      new_execution(plan, {.instance = instance_of_pending(number, arguments.operation),
-                           .send = arguments.send,
-                           .recv = arguments.recv,
-                           .reducer = arguments.reducer,
-                           .credits = &pending_.credits(),
-                           .most_sends = role == PendingCall::Role::source ? kSendsOfSource : 0,
-                           .observer = observer_});
+  const CallRecord record{.operation = arguments.operation,
+                          .algorithm = plan.choice.algorithm->name,
+                          .started = true,
+                          .number = number,
+                          .root = arguments.root,
+                          .bytes = arguments.bytes,
+                          .arrival_ns = arrival_ns};
+  std::shared_ptr<PendingCall> call =
+      started(plan,
+              {.instance = instance_of_pending(number, arguments.operation),
+               .send = arguments.send,
+               .recv = arguments.recv,
+               .reducer = arguments.reducer,
+               .credits = &pending_.credits(),
+               .most_sends = role == PendingCall::Role::source ? kSendsOfSource : 0,
+               .observer = observer_},
+              role, std::move(keep), &record);
+  ++number;
+  return call;
+}
+
+std::shared_ptr<PendingCall> CallEngine::start_report(std::span<std::byte> data, const Reducer& reducer,
+                                                      std::shared_ptr<const void> keep) {
+  const PlannedCall plan = planner_.plan({.operation = Operation::allreduce,
+                                          .bytes = data.size(),
+                                          .element_bytes = reducer.element_bytes(),
+                                          .algorithm = "recursive-doubling",
+                                          .reducer = &reducer});
+  return started(plan,
+                 {.instance = instance_of(reports_++, CallKind::report),
+                  .send = data,
+                  .recv = data,
+                  .reducer = &reducer,
+                  .credits = &pending_.credits()},
+                 PendingCall::Role::other, std::move(keep), nullptr);
+}
+
+std::shared_ptr<PendingCall> CallEngine::started(const PlannedCall& plan, CallSetup setup,
+                                                 PendingCall::Role role, std::shared_ptr<const void> keep,
+                                                 const CallRecord* record) {
+  Observer* const observer = setup.observer;
+  std::unique_ptr<Execution> made = new_execution(plan, std::move(setup));
   made->arrive();
   auto call = std::make_shared<PendingCall>(plan.signature.text(), role, std::move(made), std::move(keep));
-  if (observer_ != nullptr) {
-    call->observe(*observer_, {.operation = arguments.operation,
-                               .algorithm = plan.choice.algorithm->name,
-                               .started = true,
-                               .number = number,
-                               .root = arguments.root,
-                               .bytes = arguments.bytes,
-                               .arrival_ns = arrival_ns});
-  }
+  if (observer != nullptr && record != nullptr) call->observe(*observer, *record);
   pending_.add(call);
-  ++number;
   pending_.step();  // the first messages leave now
   return call;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "comm/engine/call_guard.hpp"
 #include "comm/engine/call_planner.hpp"
 #include "comm/engine/credit_window.hpp"
 #include "comm/engine/execution.hpp"
@@ -58,11 +60,12 @@ class CallEngine {
   [[nodiscard]] const CallPlanner& planner() const { return planner_; }
   [[nodiscard]] CallPlanner& planner() { return planner_; }
   [[nodiscard]] PendingCalls& pending() { return pending_; }
+  [[nodiscard]] CallGuard& guard() { return guard_; }
   [[nodiscard]] const CallStatistics& last() const { return last_; }
   void use_link(const LinkModel& link) {
     options_.link = link;
     is_link_known_ = true;
-    steady_.clear();
+    forget();
   }
   /// Collective. @throws as Collectives::measure_link
   [[nodiscard]] LinkModel measure_link(const LinkProbe& probe);
@@ -76,13 +79,13 @@ class CallEngine {
   }
   void offer_stock() {
     planner_.offer_stock();
-    steady_.clear();
+    forget();
   }
   /// As CallPlanner's. A link that the table knows need not be learned. Whoever fixes alpha or beta knows better.
   void use_decisions(DecisionTable decisions, bool tuned_stock) {
     if (const auto& level = decisions.machine().between; level && options_.learn_link) use_link(level->link);
     planner_.use_decisions(std::move(decisions), tuned_stock);
-    steady_.clear();
+    forget();
   }
   void observe(Observer* observer) { observer_ = observer; }
   [[nodiscard]] Observer* observer() const { return observer_; }
@@ -122,6 +125,13 @@ class CallEngine {
   /// Begins a call that goes on beside its caller. @throws as Collectives::start
   [[nodiscard]] std::shared_ptr<PendingCall> start(const CallArguments& arguments,
                                                    std::shared_ptr<const void> keep);
+  /// Begins an allreduce of the layer's own, beside its caller. The n-th of a rank belongs to the n-th of the others.
+  [[nodiscard]] std::shared_ptr<PendingCall> start_report(std::span<std::byte> data, const Reducer& reducer,
+                                                          std::shared_ptr<const void> keep);
+  /// This rank has started calls.
+  [[nodiscard]] bool has_started() const {
+    return std::ranges::any_of(started_, [](std::uint32_t calls) { return calls > 0; });
+  }
   /// Until done(); moves on what has been started.
   /// @param idle_is_fine  never stuck
   void wait_for_pending(const std::function<bool()>& done, bool idle_is_fine = false);
@@ -163,6 +173,15 @@ class CallEngine {
   void tell_observer(const PlannedCall& plan, const CallerTimes& times);
 
  private:
+  /// What "auto" means has changed.
+  void forget() {
+    steady_.clear();
+    guard_.clear();
+  }
+  /// Begins a call and adds it to those that are moved on. @param record  for the setup's observer; nullptr: not told
+  [[nodiscard]] std::shared_ptr<PendingCall> started(const PlannedCall& plan, CallSetup setup,
+                                                     PendingCall::Role role, std::shared_ptr<const void> keep,
+                                                     const CallRecord* record);
   /// Bytes of calls that take some milliseconds themselves.
   static constexpr std::size_t kWorthAProbe = std::size_t{1} << 20U;
 
@@ -173,6 +192,7 @@ class CallEngine {
   Watchdog watchdog_;
   CreditWindow credits_;
   PendingCalls pending_;
+  CallGuard guard_{*this};
   bool crowded_;  // more ranks than cores on this host
   bool is_link_known_ = false;
   std::size_t called_bytes_ = 0;  // until it is known
@@ -180,6 +200,7 @@ class CallEngine {
   CallStatistics last_;
   std::string last_stock_;  // its algorithm, of the MPI library
   std::uint32_t calls_ = 0;
+  std::uint32_t reports_ = 0;
   std::uint64_t observed_ = 0;                            // calls
   std::array<std::uint32_t, kOperationCount> started_{};  // calls of each operation
 };

@@ -66,6 +66,18 @@ std::string CallSignature::text() const {
          (ordered != 0 ? ", in rank order" : "");
 }
 
+PlannedCall as_stock(PlannedCall plan) {
+  plan.choice = {};
+  plan.segments = 1;
+  plan.reducer.clear();
+  plan.signature.algorithm = {};
+  const std::string name = plan.choice.name();
+  name.copy(plan.signature.algorithm.data(), plan.signature.algorithm.size() - 1);
+  plan.signature.segments = 0;
+  plan.signature.background = 0;
+  return plan;
+}
+
 CallPlanner::CallPlanner(const Transport& transport, const Options& options)
     : transport_(transport), options_(options) {
   const Hosts hosts(transport.size(), transport.host_of_rank());
@@ -83,14 +95,17 @@ void CallPlanner::require_sense(const CallArguments& a) const {
   require_block_sizes(a, transport_.size());
 }
 
-Choice CallPlanner::choice(const CallArguments& a, std::size_t mean_bytes, bool waits,
+bool CallPlanner::may_be_stock(const CallArguments& a, bool waits) const {
+  // Within the MPI library nobody can tell who is stuck.
+  return a.algorithm == "auto" && has_stock_ && waits && options_.stuck_after.count() == 0 && stock_serves(a);
+}
+
+Choice CallPlanner::choice(const CallArguments& a, std::size_t mean_bytes, bool may_be_stock,
                            std::string_view& reason) const {
   const std::size_t compared_bytes = as_on_usual_link(mean_bytes, group_, options_.link);
   Choice choice = choose(a.operation, a.algorithm, group_, compared_bytes, is_ordered(a));
   if (a.algorithm == "auto") {
     reason = "the rules";
-    // Within the MPI library nobody can tell who is stuck.
-    const bool may_be_stock = has_stock_ && waits && options_.stuck_after.count() == 0 && stock_serves(a);
     const bool is_short = prefers_stock(a.operation, group_, compared_bytes);
     if (const auto found = decided(a, mean_bytes, may_be_stock, is_short, reason)) {
       choice = *found;
@@ -125,6 +140,7 @@ PlannedCall CallPlanner::plan(const CallArguments& a, bool waits) const {
   const auto ranks = static_cast<std::size_t>(transport_.size());
   const bool differ = !a.block_bytes.empty();
   const std::size_t mean_bytes = differ ? a.bytes / ranks : a.bytes;
+  const bool may_leave = may_be_stock(a, waits);
   PlannedCall plan{.signature = {.bytes = a.bytes,
                                  .blocks = differ ? hash(a.block_bytes) : 0,
                                  .element_bytes = a.element_bytes,
@@ -133,10 +149,11 @@ PlannedCall CallPlanner::plan(const CallArguments& a, bool waits) const {
                                  .ordered = is_ordered(a) ? 1 : 0,
                                  .automatic = a.algorithm == "auto" ? 1 : 0},
                    .offsets = offsets_of(a, ranks)};
-  plan.choice = choice(a, mean_bytes, waits, plan.reason);
+  plan.choice = choice(a, mean_bytes, may_leave, plan.reason);
   const std::string name = plan.choice.name();
   name.copy(plan.signature.algorithm.data(), plan.signature.algorithm.size() - 1);
   plan.signature.background = plan.choice.background ? 1 : 0;
+  plan.is_open = may_leave && !plan.is_stock();
   if (!plan.is_stock()) {
     plan.signature.segments = plan.choice.segments;
     plan.segments = plan.choice.segments > 0

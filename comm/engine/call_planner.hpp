@@ -42,6 +42,7 @@ struct PlannedCall {
   std::string_view reason = "the caller";  ///< who chose, see CallStatistics; lives for ever
   std::string reducer = {};                ///< its name, where a copy of it can work in the background
   std::vector<std::size_t> offsets = {};   ///< of the ranks' blocks and of their end, in the whole vector
+  bool is_open = false;  ///< "auto" chose one of ours; the MPI library could serve the call, too
 
   [[nodiscard]] Operation operation() const { return static_cast<Operation>(signature.operation); }
   [[nodiscard]] bool is_stock() const { return choice.algorithm == nullptr; }
@@ -49,6 +50,9 @@ struct PlannedCall {
   /// May begin before its caller comes.
   [[nodiscard]] bool is_background() const { return signature.background != 0; }
 };
+
+/// The same call by the MPI library's own collective.
+[[nodiscard]] PlannedCall as_stock(PlannedCall plan);
 
 /// Says how calls are to be carried out: which algorithm in how many segments, this rank's part of the schedule, where its
 /// data lie, how many messages are under way. Pure but for the group's facts and its options: no messages, no clock.
@@ -91,8 +95,10 @@ class CallPlanner {
  private:
   /// How long a segment takes to be sent and combined, by the link model.
   [[nodiscard]] std::int64_t round_ns(const PlannedCall& plan) const;
+  /// "auto" may leave the call to the MPI library.
+  [[nodiscard]] bool may_be_stock(const CallArguments& arguments, bool waits) const;
   /// @param reason  who chose, if it is not the caller
-  [[nodiscard]] Choice choice(const CallArguments& arguments, std::size_t mean_bytes, bool waits,
+  [[nodiscard]] Choice choice(const CallArguments& arguments, std::size_t mean_bytes, bool may_be_stock,
                               std::string_view& reason) const;
   [[nodiscard]] std::optional<Choice> decided(const CallArguments& arguments, std::size_t mean_bytes,
                                               bool may_be_stock, bool is_short,

@@ -20,23 +20,26 @@ int Collectives::size() const { return engine_->transport().size(); }
 int Collectives::ranks_on_host() const { return engine_->transport().ranks_on_host(); }
 const Options& Collectives::options() const { return engine_->options(); }
 const CallStatistics& Collectives::last_call() const { return engine_->last(); }
+std::vector<GuardedCalls> Collectives::guarded_calls() const { return engine_->guard().statistics(); }
 void Collectives::observe(Observer* observer) { engine_->observe(observer); }
 
 void Collectives::call(const CallArguments& arguments) {
   const CallerTimes times{.arrival_ns = engine_->observed_now_ns()};
   engine_->learn_link_for(arguments);
-  SteadyCall& steady = engine_->steady(arguments);
+  CallArguments given = arguments;
+  if (engine_->guard().begin(engine_->steady(arguments).plan)) given.algorithm = "mpi";
+  SteadyCall& steady = engine_->steady(given);
   const PlannedCall& plan = steady.plan;
   if (options().check_arguments) engine_->require_agreement(plan.signature);
   if (plan.is_stock()) {
-    CallArguments stock = arguments;
-    stock.algorithm = plan.signature.algorithm.data();
-    stock_call(stock);
+    given.algorithm = plan.signature.algorithm.data();
+    stock_call(given);
     engine_->note_call(plan);
   } else {
     engine_->note_call(plan);
-    engine_->run(steady, arguments);
+    engine_->run(steady, given);
   }
+  engine_->guard().end();
   engine_->tell_observer(plan, times);
 }
 

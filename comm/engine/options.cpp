@@ -77,6 +77,7 @@ Options Options::from_environment() {
   constexpr double kSecondNs = 1e9;
   o.learn_link = std::getenv("PAPFFT_ALPHA_NS") == nullptr && std::getenv("PAPFFT_BETA_NS") == nullptr;
   read_number("PAPFFT_LEARN_LINK", 0, 1, [&](long long v) { o.learn_link = v == 1; });
+  read_number("PAPFFT_GUARD", 0, 1, [&](long long v) { o.guard = v == 1; });
   read_time("PAPFFT_ALPHA_NS", kSecondNs, o.link.alpha_ns);
   read_time("PAPFFT_BETA_NS", kSecondNs, o.link.beta_ns_per_byte);
   read_time("PAPFFT_GAMMA_NS", kSecondNs, o.link.gamma_ns_per_byte);

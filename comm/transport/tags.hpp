@@ -38,10 +38,11 @@ inline constexpr int kServices = static_cast<int>(Service::farm_word) + 1;
 /// How a call came about. A call of each kind may have the same number, and their messages never meet.
 enum class CallKind : std::uint8_t {
   plain,
-  expected,   ///< begun early, as what followed the call before the last time
-  persistent  ///< begun early by a handle
+  expected,    ///< begun early, as what followed the call before the last time
+  persistent,  ///< begun early by a handle
+  report       ///< of the guard, beside another call
 };
-inline constexpr std::uint32_t kCallKinds = 3;
+inline constexpr std::uint32_t kCallKinds = 4;
 
 /// What distinguishes the messages of one call from those of all others, for call_tag(). The same on all ranks.
 [[nodiscard]] constexpr std::uint32_t instance_of(std::uint32_t call, CallKind kind) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -47,6 +48,17 @@ struct CallStatistics {
   /// Who chose the algorithm: "the caller", "the rules", "a table" (it was the fastest for ranks that come together), or "a table for
   /// unknown arrivals" (its worst slow-down is the least).
   std::string_view reason = {};
+};
+
+/// How the calls of one operation and about one size fared, those that "auto" gave to an algorithm of ours though the MPI library
+/// could serve them (Options::guard).
+struct GuardedCalls {
+  Operation operation = Operation::scatter;
+  std::size_t from_bytes = 0;  ///< and less than twice as many
+  std::int64_t calls = 0;
+  std::int64_t trials = 0;   ///< of these by the way that was not in use
+  std::int64_t changes = 0;  ///< how often the other way was taken into use
+  bool is_stock = false;     ///< the MPI library's way is in use now
 };
 
 /// A stream of messages by which a link is measured. The defaults are messages like segments, sent as segments are.
@@ -111,7 +123,8 @@ inline constexpr bool is_commutative = true;
 /// - "mpi": the MPI library's own collective, where there is one.
 /// - "auto": chosen by size, by whether all ranks share a host, and by how well their arrivals are predicted
 ///   (comm/README.md has the rules). It takes the MPI library's own collective for short messages, unless the operation is
-///   no MPI_Op or Options::stuck_after is set (nobody can watch MPI's own collectives).
+///   no MPI_Op or Options::stuck_after is set (nobody can watch MPI's own collectives). For longer ones it tries the library now
+///   and then, and keeps to what is faster (Options::guard).
 ///
 /// Every call is collective: all ranks make the same calls in the same order, with agreeing arguments. Buffers may
 /// be of any trivially copyable type and of any size, also beyond 2 GiB. One thread at a time.
@@ -134,6 +147,8 @@ class PAPFFT_API Collectives {
   [[nodiscard]] int ranks_on_host() const;
   [[nodiscard]] const Options& options() const;
   [[nodiscard]] const CallStatistics& last_call() const;
+  /// In the order of operations and sizes. Calls without a choice between two ways are not among them.
+  [[nodiscard]] std::vector<GuardedCalls> guarded_calls() const;
 
   /// Block r of the root's `send` (P * recv.size() elements; ignored elsewhere) goes to rank r's `recv`.
   template <Element T>

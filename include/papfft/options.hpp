@@ -75,8 +75,13 @@ struct Options {
   /// at 1 Gb/s. Its alpha and beta, rounded to powers, take the place of those in `link`.
   bool learn_link = true;
 
+  /// Now and then a call that "auto" gives to an algorithm of ours goes by the MPI library, where that could serve it, and
+  /// the faster of the two ways gets the other calls. So floating-point sums may round differently from run to run.
+  bool guard = true;
+
   /// The defaults, changed by PAPFFT_WAIT, PAPFFT_NAP_US, PAPFFT_SENDS, PAPFFT_RECEIVES, PAPFFT_STUCK_MS,
-  /// PAPFFT_CHECK (0 or 1), PAPFFT_HEAD_BYTES, PAPFFT_CHUNK_BYTES, PAPFFT_CREDITS, PAPFFT_SHARE_MEMORY (0 or 1), PAPFFT_LEARN_LINK (0 or 1), and
+  /// PAPFFT_CHECK (0 or 1), PAPFFT_HEAD_BYTES, PAPFFT_CHUNK_BYTES, PAPFFT_CREDITS, PAPFFT_SHARE_MEMORY (0 or 1), PAPFFT_LEARN_LINK (0 or 1),
+  /// PAPFFT_GUARD (0 or 1), and
   /// PAPFFT_ALPHA_NS, PAPFFT_BETA_NS, PAPFFT_GAMMA_NS (these two per byte) and PAPFFT_LATENCY_NS (fractions are allowed). Whoever
   /// sets alpha or beta knows the link: it is not measured then, unless PAPFFT_LEARN_LINK says so.
   /// @throws std::invalid_argument naming the variable, if one does not make sense.

@@ -123,6 +123,18 @@ class BenchTest(ProgramTest):
         self.assertEqual(without.returncode, 64)
         self.assertIn("no coll/han", complaints(without.stderr)[0])
 
+    def test_guard_compares_programs_with_and_without_it(self):
+        self.papfft("bench", "guard", "--op", "bcast", "--bytes", "4K,64K", "--choice", "bnom", "--calls", 20, "--iterations", 2,
+                    "--json", self.path("guard.json"), ranks=3)
+        rows = json.loads(self.path("guard.json").read_text())["rows"]
+        self.assertEqual([row["bytes"] for row in rows], [4096, 65536])
+        for row in rows:
+            self.assertEqual(row["algorithm"], "bnom")
+            self.assertGreaterEqual(row["trials"], 1)
+            self.assertIn(row["in_use"], ("bnom", "mpi"))
+            for program in ("stock_ms", "unguarded_ms", "guarded_ms"):
+                self.assertGreater(row[program], 0)
+
     def test_engine_compares_one_algorithm_in_both(self):
         shown = self.papfft("bench", "engine", "--op", "bcast,gather", "--bytes", "1K,64K", "--iterations", 2, "--warmup", 1,
                             "--json", self.path("engine.json"), "--csv", "engine.csv", ranks=3).stdout.decode()

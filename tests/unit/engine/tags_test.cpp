@@ -55,7 +55,8 @@ TEST(Instances, OfAllKindsAndOperationsDiffer) {
   std::set<std::uint32_t> seen;
   constexpr std::uint32_t kCalls = 50;
   for (std::uint32_t call = 0; call < kCalls; ++call) {
-    for (const CallKind kind : {CallKind::plain, CallKind::expected, CallKind::persistent}) {
+    for (const CallKind kind :
+         {CallKind::plain, CallKind::expected, CallKind::persistent, CallKind::report}) {
       EXPECT_TRUE(seen.insert(instance_of(call, kind)).second);
     }
     for (const OperationTraits& row : kOperations) {
