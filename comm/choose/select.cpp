@@ -120,6 +120,20 @@ const Algorithm& choose_reduce_scatter(const Call& c) {
   return c.bytes >= kOwnBlockBytes ? reduce_scatter_circulant_n : reduce_scatter_circulant;
 }
 
+/// From where on all-to-all is ours has not been measured yet: it is as for the other operations with blocks.
+const Algorithm& choose_alltoall(const Call& c) {
+  return c.bytes <= kSmallBlockBytes ? alltoall_circulant : alltoall_linear;
+}
+
+// By nothing that a size has to do with: only their owners know the sizes.
+const Algorithm& choose_alltoallv(const Call& /*call*/) { return alltoallv_linear; }
+const Algorithm& choose_gatherv(const Call& c) {
+  return c.group.is_one_host() ? gatherv_lin : gatherv_credit;
+}
+const Algorithm& choose_scatterv(const Call& c) {
+  return c.group.is_one_host() ? scatterv_lin : scatterv_sln;
+}
+
 constexpr auto kRules = [] {
   std::array<Rule, kOperations.size()> rules;
   const auto of = [&](Operation operation) -> Rule& { return rules.at(static_cast<std::size_t>(operation)); };
@@ -133,6 +147,10 @@ constexpr auto kRules = [] {
   of(Operation::allgatherv) = {kOwnBlockBytes, choose_allgatherv, kOwnBlockBytes / 4, "ring@hosts"};
   of(Operation::allreduce) = {kOwnAllreduceBytes, choose_allreduce, 2 * kOwnAllreduceBytes, "ring@hosts"};
   of(Operation::reduce_scatter) = {kOwnBlockBytes, choose_reduce_scatter, kOwnBlockBytes, "ring@byhost"};
+  of(Operation::alltoall) = {kOwnBlockBytes, choose_alltoall};
+  of(Operation::alltoallv) = {0, choose_alltoallv};
+  of(Operation::gatherv) = {0, choose_gatherv};
+  of(Operation::scatterv) = {0, choose_scatterv};
   return rules;
 }();
 
