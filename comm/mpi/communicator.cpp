@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -103,42 +104,30 @@ std::vector<std::size_t> whole_counts(const int counts[], int ranks, std::size_t
 /// the blocks lie so, else a copy.
 class PackedBlocks {
  public:
+  /// @param displs  in elements
   PackedBlocks(const char* call, const void* buffer, const int counts[], const int displs[], int ranks,
-               MPI_Datatype type)
-      : buffer_(bytes_of(const_cast<void*>(buffer))),
-        counts_(counts, static_cast<std::size_t>(ranks)),
-        displs_(displs, static_cast<std::size_t>(ranks)),
-        type_(type),
-        sizes_(whole_counts(counts, ranks, packed_bytes(type), call)) {
-    const std::size_t total = std::accumulate(sizes_.begin(), sizes_.end(), std::size_t{0});
-    std::ptrdiff_t first = -1;  // where the first block is that has data, in elements
-    std::ptrdiff_t next = -1;
-    bool is_dense_whole = is_dense(type);
-    for (std::size_t r = 0; r < sizes_.size(); ++r) {
-      if (counts[r] == 0) continue;
-      if (next < 0) first = next = displs[r];
-      is_dense_whole = is_dense_whole && displs[r] == next;
-      next += counts[r];
-    }
-    if (is_dense_whole && first >= 0) {
-      bytes_ = {place_of(first), total};
-    } else {
-      copy_.resize(total);
-      bytes_ = copy_;
-    }
+               MPI_Datatype type) {
+    const auto extent = static_cast<std::ptrdiff_t>(extent_bytes(type));
+    for (int r = 0; r < ranks; ++r) add(call, bytes_of(buffer) + displs[r] * extent, counts[r], type);
+    find_place();
+  }
+  /// Each block has a datatype of its own. @param displs  in bytes
+  PackedBlocks(const char* call, const void* buffer, const int counts[], const int displs[], int ranks,
+               const MPI_Datatype types[]) {
+    for (int r = 0; r < ranks; ++r) add(call, bytes_of(buffer) + displs[r], counts[r], types[r]);
+    find_place();
   }
 
   [[nodiscard]] std::span<const std::size_t> sizes() const { return sizes_; }
   [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
   [[nodiscard]] std::span<std::byte> block(int rank) const {
-    const auto r = static_cast<std::size_t>(rank);
-    return bytes_.subspan(std::accumulate(sizes_.begin(), sizes_.begin() + rank, std::size_t{0}), sizes_[r]);
+    const std::size_t begin = std::accumulate(sizes_.begin(), sizes_.begin() + rank, std::size_t{0});
+    return bytes_.subspan(begin, sizes_[static_cast<std::size_t>(rank)]);
   }
 
   /// Copies what the caller has there, if there is a copy.
   void pack(int rank) {
-    if (copy_.empty()) return;
-    std::ranges::copy(at_caller(rank, true).bytes(), block(rank).begin());
+    if (!copy_.empty()) std::ranges::copy(at_caller(rank, true).bytes(), block(rank).begin());
   }
   void pack() {
     for (int r = 0; r < std::ssize(sizes_); ++r) pack(r);
@@ -153,18 +142,42 @@ class PackedBlocks {
   }
 
  private:
-  [[nodiscard]] std::byte* place_of(std::ptrdiff_t element) const {
-    return buffer_ + element * static_cast<std::ptrdiff_t>(extent_bytes(type_));
-  }
-  [[nodiscard]] PackedBuffer at_caller(int rank, bool pack) const {
-    const auto r = static_cast<std::size_t>(rank);
-    return {place_of(displs_[r]), static_cast<std::size_t>(counts_[r]), type_, pack};
+  struct Place {
+    const std::byte* at;
+    std::size_t count;
+    MPI_Datatype type;
+  };
+
+  void add(const char* call, const std::byte* at, int count, MPI_Datatype type) {
+    places_.push_back({at, whole_count(count, call), type});
+    sizes_.push_back(places_.back().count * packed_bytes(type));
   }
 
-  std::byte* buffer_;
-  std::span<const int> counts_;
-  std::span<const int> displs_;
-  MPI_Datatype type_;
+  void find_place() {
+    const std::size_t total = std::accumulate(sizes_.begin(), sizes_.end(), std::size_t{0});
+    const std::byte* first = nullptr;
+    const std::byte* next = nullptr;
+    bool is_one_piece = true;
+    for (std::size_t r = 0; r < sizes_.size(); ++r) {
+      if (sizes_[r] == 0) continue;
+      if (first == nullptr) first = next = places_[r].at;
+      is_one_piece = is_one_piece && places_[r].at == next && is_dense(places_[r].type);
+      next += sizes_[r];
+    }
+    if (is_one_piece && first != nullptr) {
+      bytes_ = {const_cast<std::byte*>(first), total};
+    } else {
+      copy_.resize(total);
+      bytes_ = copy_;
+    }
+  }
+
+  [[nodiscard]] PackedBuffer at_caller(int rank, bool pack) const {
+    const Place& place = places_[static_cast<std::size_t>(rank)];
+    return {place.at, place.count, place.type, pack};
+  }
+
+  std::vector<Place> places_;
   std::vector<std::size_t> sizes_;
   std::vector<std::byte> copy_;
   std::span<std::byte> bytes_;
@@ -306,20 +319,47 @@ void detail::mpi_alltoall(Collectives& comm, const void* sendbuf, int sendcount,
   recv.unpack();
 }
 
+namespace {
+
+/// @param send  nothing: the data are where the result is wanted
+void exchange(Collectives& comm, std::optional<PackedBlocks> send, PackedBlocks recv,
+              std::string_view algorithm) {
+  if (send) {
+    send->pack();
+    comm.alltoallv_bytes(send->bytes(), send->sizes(), recv.bytes(), recv.sizes(), 1, algorithm);
+  } else {
+    recv.pack();
+    const std::vector<std::byte> mine(recv.bytes().begin(), recv.bytes().end());
+    comm.alltoallv_bytes(mine, recv.sizes(), recv.bytes(), recv.sizes(), 1, algorithm);
+  }
+  recv.unpack();
+}
+
+/// @tparam Types  MPI_Datatype, or one for each rank
+template <typename Types>
+void exchange(const char* call, Collectives& comm, const void* sendbuf, const int sendcounts[],
+              const int sdispls[], Types sendtypes, void* recvbuf, const int recvcounts[],
+              const int rdispls[], Types recvtypes, std::string_view algorithm) {
+  std::optional<PackedBlocks> send;
+  if (!in_place(sendbuf)) send.emplace(call, sendbuf, sendcounts, sdispls, comm.size(), sendtypes);
+  exchange(comm, std::move(send), {call, recvbuf, recvcounts, rdispls, comm.size(), recvtypes}, algorithm);
+}
+
+}  // namespace
+
 void detail::mpi_alltoallv(Collectives& comm, const void* sendbuf, const int sendcounts[],
                            const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
                            const int rdispls[], MPI_Datatype recvtype, std::string_view algorithm) {
-  PackedBlocks recv("alltoallv", recvbuf, recvcounts, rdispls, comm.size(), recvtype);
-  if (in_place(sendbuf)) {
-    recv.pack();
-    const std::vector<std::byte> send(recv.bytes().begin(), recv.bytes().end());
-    comm.alltoallv_bytes(send, recv.sizes(), recv.bytes(), recv.sizes(), 1, algorithm);
-  } else {
-    PackedBlocks send("alltoallv", sendbuf, sendcounts, sdispls, comm.size(), sendtype);
-    send.pack();
-    comm.alltoallv_bytes(send.bytes(), send.sizes(), recv.bytes(), recv.sizes(), 1, algorithm);
-  }
-  recv.unpack();
+  exchange("alltoallv", comm, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+           algorithm);
+}
+
+void detail::mpi_alltoallw(Collectives& comm, const void* sendbuf, const int sendcounts[],
+                           const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf,
+                           const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
+                           std::string_view algorithm) {
+  exchange("alltoallw", comm, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+           recvtypes, algorithm);
 }
 
 void detail::mpi_gatherv(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,

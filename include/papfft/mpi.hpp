@@ -68,6 +68,9 @@ void mpi_alltoall(Collectives& comm, const void* sendbuf, int sendcount, MPI_Dat
 void mpi_alltoallv(Collectives& comm, const void* sendbuf, const int sendcounts[], const int sdispls[],
                    MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
                    MPI_Datatype recvtype, std::string_view algorithm);
+void mpi_alltoallw(Collectives& comm, const void* sendbuf, const int sendcounts[], const int sdispls[],
+                   const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[],
+                   const MPI_Datatype recvtypes[], std::string_view algorithm);
 void mpi_gatherv(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                  std::string_view algorithm);
@@ -191,6 +194,13 @@ class OverMpi : private detail::OwnedTransport, public Base {
                  std::string_view algorithm = "auto") {
     detail::mpi_alltoallv(*this, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                           recvtype, algorithm);
+  }
+  /// Each block has a datatype of its own; displacements are in bytes. An alltoallv of the packed blocks.
+  void alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                 const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[],
+                 const MPI_Datatype recvtypes[], std::string_view algorithm = "auto") {
+    detail::mpi_alltoallw(*this, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                          recvtypes, algorithm);
   }
   void gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,

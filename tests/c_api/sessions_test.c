@@ -128,6 +128,19 @@ static void alltoallv_is_mpis(Target t, Buffers* b, int root) {
   MPI_Alltoallv(b->send, counts, displs, MPI_INT, b->expected, counts, displs, MPI_INT, t.comm);
   OK(CALL(t, Alltoallv, alltoallv, b->send, counts, displs, MPI_INT, b->got, counts, displs, MPI_INT));
 }
+static void alltoallw_is_mpis(Target t, Buffers* b, int root) {
+  int counts[kMostRanks], displs[kMostRanks], r;
+  MPI_Datatype types[kMostRanks];
+  (void)root;
+  for (r = 0; r < t.size; ++r) {
+    const int as_bytes = (t.rank + r) % 2;
+    types[r] = as_bytes ? MPI_BYTE : MPI_INT;
+    counts[r] = as_bytes ? 3 : b->counts[(t.rank + r) % t.size];
+    displs[r] = r * kBlock * (int)sizeof(int);
+  }
+  MPI_Alltoallw(b->send, counts, displs, types, b->expected, counts, displs, types, t.comm);
+  OK(CALL(t, Alltoallw, alltoallw, b->send, counts, displs, types, b->got, counts, displs, types));
+}
 static void gatherv_is_mpis(Target t, Buffers* b, int root) {
   const int mine = b->counts[t.rank];
   MPI_Gatherv(b->send, mine, MPI_INT, b->expected, b->counts, b->displs, MPI_INT, root, t.comm);
@@ -202,6 +215,7 @@ static const struct {
                    {reduce_scatter_block_is_mpis, {"ring", "circulant", "mpi"}},
                    {alltoall_is_mpis, {"circulant", "bcredit", "mpi"}},
                    {alltoallv_is_mpis, {"pairwise", "credit", "mpi"}},
+                   {alltoallw_is_mpis, {"linear", "credit", "mpi"}},
                    {gatherv_is_mpis, {"bsls", "credit", "mpi"}},
                    {scatterv_is_mpis, {"lin", "bsln", "mpi"}},
                    {iscatter_is_mpis, {"lin", "bnom", "sbn"}},

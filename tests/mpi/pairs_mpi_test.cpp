@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "comm/schedule/core/registry.hpp"
@@ -135,6 +136,34 @@ TEST_F(MpiPairs, AlltoallvWorksInPlace) {
                      blocks.places.data(), MPI_DOUBLE, algorithm);
       EXPECT_EQ(actual, expected) << algorithm << " gap " << gap;
     }
+  }
+}
+
+// A row of numbers to one rank, every second number to the next, and bytes to the one after that.
+TEST_F(MpiPairs, AlltoallwTakesADatatypePerRank) {
+  constexpr int kEach = 12;  // numbers of room per rank
+  Type gaps;
+  MPI_Type_vector(3, 1, 2, MPI_DOUBLE, &gaps.t);
+  MPI_Type_commit(&gaps.t);
+  const std::array<MPI_Datatype, 3> types = {MPI_DOUBLE, gaps.t, MPI_BYTE};
+  const std::array<int, 3> counts = {5, 2, 3};
+  std::vector<MPI_Datatype> of_rank;
+  std::vector<int> count_of_rank;
+  std::vector<int> places;
+  for (int r = 0; r < p; ++r) {  // the same both ways
+    of_rank.push_back(types.at(at((me + r) % 3)));
+    count_of_rank.push_back(counts.at(at((me + r) % 3)));
+    places.push_back((p - 1 - r) * kEach * 8);
+  }
+  const auto send = numbers(me, kEach * p);
+  auto expected = room(kEach * p);
+  MPI_Alltoallw(send.data(), count_of_rank.data(), places.data(), of_rank.data(), expected.data(),
+                count_of_rank.data(), places.data(), of_rank.data(), MPI_COMM_WORLD);
+  for (const std::string& algorithm : names(Operation::alltoallv)) {
+    auto actual = room(kEach * p);
+    comm.alltoallw(send.data(), count_of_rank.data(), places.data(), of_rank.data(), actual.data(),
+                   count_of_rank.data(), places.data(), of_rank.data(), algorithm);
+    EXPECT_EQ(actual, expected) << algorithm;
   }
 }
 

@@ -3,6 +3,9 @@
 // has come, and each asks it for its block, chunk after chunk, when it is its turn. So whoever comes early is served early, and no more
 // chunks are on their way to a rank than it has asked for, however many ranks come together.
 //
+// A rank serves all that have asked it at once, and its link is shared among them. So what is spared at the targets' links may be lost
+// at the sources': for ranks that come together, linear and pairwise are better.
+//
 // An alltoallv has one chunk per block, as nobody knows into how many chunks the longest block of all should be cut.
 #include "comm/schedule/core/generator.hpp"
 #include "comm/schedule/family/pair_blocks.hpp"
