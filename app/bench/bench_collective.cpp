@@ -110,7 +110,7 @@ void check(Job& job, const CollectiveOptions& options, const CollectiveSettings&
   const HostLayout layout = host_layout(job);
   for (const Contender& c : settings.contenders) {
     if (c.kind == Contender::Kind::stock_han) require_han(settings.operation, layout.hosts());
-    if (c.kind == Contender::Kind::stock_lanes) require_lanes(layout.hosts());
+    if (c.kind == Contender::Kind::stock_lanes) require_lanes(settings.operation, layout.hosts());
   }
   if (!settings.chooses_stock()) return;
   const StockAlgorithms stock(settings.operation);

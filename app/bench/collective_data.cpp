@@ -23,6 +23,7 @@ CollectiveData::CollectiveData(Operation operation, const Case& size, int ranks,
       root_(root),
       block_(size.block_bytes / sizeof(Word)),
       counts_(size.counts) {
+  if (row_.is_per_pair()) std::ranges::rotate(counts_, counts_.begin() + rank);  // see CallSize
   for (const std::size_t count : counts_) {
     offsets_.push_back(all_);
     all_ += count;
@@ -40,7 +41,9 @@ CollectiveData::CollectiveData(Operation operation, const Case& size, int ranks,
 
 void CollectiveData::fill(std::uint64_t call) {
   call_ = call;
-  if (row_.before != comm::Holder::root) {
+  if (row_.is_per_pair()) {
+    for (int r = 0; r < ranks_; ++r) fill_block(block_of(send_, r), pair(rank_, r));
+  } else if (row_.before != comm::Holder::root) {
     fill_block(send_, rank_);
   } else if (rank_ == root_ && row_.is_per_rank()) {
     for (int r = 0; r < ranks_; ++r) fill_block(block_of(send_, r), r);
@@ -61,7 +64,10 @@ bool CollectiveData::is_correct() const {
   if (row_.after == comm::Holder::owner) return holds(recv_, first(rank_), 1);
   if (row_.before == comm::Holder::root) return holds(recv_, first(root_), 1);
   bool all = true;
-  for (int r = 0; r < ranks_; ++r) all = holds(block_of(recv_, r), first(r), 1) && all;
+  for (int r = 0; r < ranks_; ++r) {
+    const int giver = row_.is_per_pair() ? pair(r, rank_) : r;
+    all = holds(block_of(recv_, r), first(giver), 1) && all;
+  }
   return all;
 }
 
@@ -78,6 +84,8 @@ void CollectiveData::call_by(const comm::Collectives& group,
 
 comm::CallArguments CollectiveData::arguments(const comm::Collectives& group, const std::string& algorithm,
                                               const comm::Reducer& sum) {
+  const std::span<const std::size_t> sizes =
+      row_.takes_sizes ? std::span<const std::size_t>(block_bytes_) : std::span<const std::size_t>();
   return group.prepared({.operation = row_.operation,
                          .element_bytes = sizeof(Word),
                          .root = row_.is_rooted() ? root_ : 0,
@@ -85,8 +93,8 @@ comm::CallArguments CollectiveData::arguments(const comm::Collectives& group, co
                          .send = std::as_bytes(std::span(is_one_buffer() ? recv_ : send_)),
                          .recv = std::as_writable_bytes(std::span(recv_)),
                          .reducer = row_.reduces ? &sum : nullptr,
-                         .block_bytes = row_.takes_sizes ? std::span<const std::size_t>(block_bytes_)
-                                                         : std::span<const std::size_t>()});
+                         .block_bytes = sizes,
+                         .recv_block_bytes = row_.is_per_pair() ? sizes : std::span<const std::size_t>()});
 }
 
 void CollectiveData::post(MPI_Comm comm, MPI_Request& request) {

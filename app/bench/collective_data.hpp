@@ -49,6 +49,8 @@ class CollectiveData {
   [[nodiscard]] std::span<const Word> block_of(const std::vector<Word>& words, int rank) const;
   void fill_block(std::span<Word> words, int rank) const;
   [[nodiscard]] bool holds(std::span<const Word> words, Word start, Word ranks, std::size_t begin = 0) const;
+  /// Who has given a block for a pair of ranks, as first() takes it: the data of each pair differ.
+  [[nodiscard]] int pair(int source, int target) const { return source * ranks_ + target; }
   /// The root's input is where everybody's result is: a broadcast.
   [[nodiscard]] bool is_one_buffer() const {
     return row_.before == comm::Holder::root && !row_.is_per_rank();
@@ -61,7 +63,8 @@ class CollectiveData {
   int rank_;
   int root_;
   std::size_t block_;
-  std::vector<std::size_t> counts_;  // of the ranks' blocks, where the operation has any
+  /// Of the ranks' blocks, where the operation has any. If it has one per pair: of what this rank has for each, and gets from each.
+  std::vector<std::size_t> counts_;
   std::vector<std::size_t> offsets_;
   std::vector<std::size_t> block_bytes_;  // the same, in bytes
   std::size_t all_ = 0;

@@ -65,9 +65,10 @@ void CollectiveOptions::declare(cli::Command& command) {
   declare_cases(command);
   command
       .add_option("--counts", counts,
-                  "block sizes of allgatherv and reduce_scatter: regular, irregular (0, 1 and 2 times the "
+                  "block sizes of allgatherv, reduce_scatter, alltoallv, gatherv and scatterv: regular, "
+                  "irregular (0, 1 and 2 times the "
                   "mean in turns) or "
-                  "degenerate (all with rank 0)")
+                  "degenerate (all with rank 0; of alltoallv, all of a rank's data for one rank)")
       ->one_of({"regular", "irregular", "degenerate"})
       ->capture_default_str();
   declare_measurement(command);

@@ -63,8 +63,11 @@ CollectiveSettings::CollectiveSettings(const CollectiveOptions& o)
       work(o.work),
       counts(o.counts) {
   if (counts != "regular" && !comm::traits(operation).takes_sizes) {
-    throw UsageError("bench collective --op " + o.operation +
-                     ": --counts is for allgatherv and reduce_scatter");
+    std::string known;
+    for (const comm::OperationTraits& row : comm::kOperations) {
+      if (row.takes_sizes) known += (known.empty() ? "" : ", ") + std::string(row.name);
+    }
+    throw UsageError("bench collective --op " + o.operation + ": --counts is for " + known);
   }
   add({.name = "mpi"});
   for (const std::string& name : o.algorithms) {

@@ -59,7 +59,11 @@ class Bound {
               .ranks = static_cast<int>(arrival_ns.size()),
               .root = is_rooted(call.operation) ? call.root : 0};
     for (const int host : links.host) hosts_.try_emplace(host);
-    for (int block = 0; block < shape_.blocks(); ++block) add(block);
+    if (shape_.per_pair()) {
+      add_pairs();
+    } else {
+      for (int block = 0; block < shape_.blocks(); ++block) add(block);
+    }
   }
 
   [[nodiscard]] std::int64_t run_time_ns() const {
@@ -121,6 +125,26 @@ class Bound {
       for (const std::int64_t from_ns : times) host.written.add(bytes, from_ns);
     }
     carried_ += static_cast<double>(bytes) * static_cast<double>(crossings(givers, written_ns));
+  }
+
+  /// The same, of blocks that each have one giver and one taker.
+  void add_pairs() {
+    for (Rank source = 0; source < shape_.ranks; ++source) {
+      for (Rank target = 0; target < shape_.ranks; ++target) {
+        if (source == target) continue;
+        const std::size_t bytes =
+            call_.block_bytes[static_cast<std::size_t>((source + target) % shape_.ranks)];
+        const int from = host_of(source);
+        const int to = host_of(target);
+        if (from == to) {
+          hosts_[to].written.add(bytes, arrival(source));
+          continue;
+        }
+        hosts_[from].out.add(bytes, arrival(source));
+        hosts_[to].in.add(bytes, arrival(source));
+        carried_ += static_cast<double>(bytes);
+      }
+    }
   }
 
   /// How many times a block crosses from host to host at least: parts are combined two by two, and copies made one by one.

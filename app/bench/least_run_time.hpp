@@ -25,7 +25,9 @@ struct Links {
 struct CallSize {
   comm::Operation operation = comm::Operation::scatter;
   comm::Rank root = 0;
-  /// The size of each rank's block; of operations on one vector (bcast, reduce, allreduce) the vector's size alone.
+  /// The size of each rank's block; of operations on one vector (bcast, reduce, allreduce) the vector's size alone. Of operations with
+  /// a block per pair of ranks, what rank 0 has for each; rank s has for rank t what rank 0 has for rank (s + t) mod P. So all ranks
+  /// have and get equally much.
   std::vector<std::size_t> block_bytes;
 };
 

@@ -13,9 +13,10 @@ namespace {
 using comm::Operation;
 
 /// Open MPI's numbers of the operations (COLLTYPE_T in coll_base_functions.h).
-constexpr std::array<std::pair<Operation, int>, 8> kNumbers = {{{Operation::allgather, 0},
+constexpr std::array<std::pair<Operation, int>, 9> kNumbers = {{{Operation::allgather, 0},
                                                                 {Operation::allgatherv, 1},
                                                                 {Operation::allreduce, 2},
+                                                                {Operation::alltoall, 3},
                                                                 {Operation::bcast, 7},
                                                                 {Operation::gather, 9},
                                                                 {Operation::reduce, 11},

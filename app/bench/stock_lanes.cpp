@@ -158,6 +158,8 @@ class Lanes final : public StockPeer {
         return allgather(a);
       case Operation::reduce_scatter:
         return reduce_scatter(a);
+      default:
+        throw std::invalid_argument("mpi-lane: there is no " + std::string(comm::to_string(a.operation)));
     }
   }
 
@@ -345,15 +347,27 @@ class Lanes final : public StockPeer {
 
 }  // namespace
 
-void require_lanes(const comm::Hosts& hosts) {
+namespace {
+
+void require_even(const comm::Hosts& hosts) {
   if (hosts.is_even()) return;
   throw std::invalid_argument(
       "mpi-lane: a lane has one rank of each host, and here hosts have different numbers of ranks; what "
       "would work: equally many ranks on each host");
 }
 
+}  // namespace
+
+void require_lanes(Operation operation, const comm::Hosts& hosts) {
+  const comm::OperationTraits& row = comm::traits(operation);
+  if (row.is_per_pair() || row.sizes_are_own) {
+    throw std::invalid_argument("mpi-lane: has no " + std::string(row.name) + "; what would work: mpi");
+  }
+  require_even(hosts);
+}
+
 std::unique_ptr<StockPeer> make_lanes(MPI_Comm comm, const comm::Hosts& hosts) {
-  require_lanes(hosts);
+  require_even(hosts);
   return std::make_unique<Lanes>(comm, hosts);
 }
 

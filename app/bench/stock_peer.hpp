@@ -51,9 +51,9 @@ void require_han(comm::Operation operation, const comm::Hosts& hosts);
 /// broadcast, for example, is a scatter inside the root's host, a broadcast on each lane of that lane's share, and an allgather
 /// inside each host. So each rank of a host moves its share over the host's link. With one rank per host, or on one host,
 /// it is stock MPI's own call.
-/// @throws std::invalid_argument  hosts have different numbers of ranks. Not collective
-void require_lanes(const comm::Hosts& hosts);
-/// Collective over `comm`. @param hosts  of its ranks; see require_lanes. @throws comm::TransportError
+/// @throws std::invalid_argument  hosts have different numbers of ranks, or no mock-up gives the operation's result. Not collective
+void require_lanes(comm::Operation operation, const comm::Hosts& hosts);
+/// Collective over `comm`. @param hosts  of its ranks; see require_lanes. @throws std::invalid_argument, if they differ in size; comm::TransportError
 [[nodiscard]] std::unique_ptr<StockPeer> make_lanes(MPI_Comm comm, const comm::Hosts& hosts);
 
 }  // namespace papfft::app

@@ -144,7 +144,7 @@ void add_tune(cli::Command& app) {
       ->takes(2);
   command
       ->add_option("--op", options->tuning.operations,
-                   "with --collectives: operations; all, if none is named")
+                   "with --collectives: operations; if none is named, all that can be chosen by size")
       ->delimiter(',');
   command
       ->add_option("--bytes", options->tuning.bytes,

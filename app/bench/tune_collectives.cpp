@@ -319,15 +319,25 @@ class CollectiveTuner {
   report::TextTable lines_{{"operation", "bytes", "chosen", "us", "mpi us", "gain over mpi"}};
 };
 
+bool is_chosen_by_size(Operation operation) { return !comm::traits(operation).sizes_are_own; }
+
 }  // namespace
 
 int tune_collectives(const CollectiveTuning& options) {
   require_launcher("tune --collectives");
   if (!options.rules_file.empty()) check_outputs({options.rules_file});
   std::vector<Operation> operations;
-  for (const std::string& name : options.operations) operations.push_back(comm::parse_operation(name));
+  for (const std::string& name : options.operations) {
+    operations.push_back(comm::parse_operation(name));
+    if (!is_chosen_by_size(operations.back())) {
+      throw UsageError("tune --collectives: of " + name +
+                       " only their owners know the sizes, so nothing can be chosen by them");
+    }
+  }
   if (operations.empty()) {
-    for (const comm::OperationTraits& row : comm::kOperations) operations.push_back(row.operation);
+    for (const comm::OperationTraits& row : comm::kOperations) {
+      if (is_chosen_by_size(row.operation)) operations.push_back(row.operation);
+    }
   }
   std::ranges::sort(operations);
   operations.erase(std::unique(operations.begin(), operations.end()), operations.end());

@@ -273,7 +273,7 @@ class Simulation {
         comm::cut(bytes, shape.segments, 1, head ? comm::Options{}.head_bytes : 0);
     std::vector<std::int64_t> result(static_cast<std::size_t>(shape.slots()));
     for (int slot = 0; slot < shape.slots(); ++slot) {
-      const auto s = static_cast<std::size_t>(shape.block_of(slot) % shape.segments);
+      const auto s = static_cast<std::size_t>(shape.segment_of(slot));
       result[static_cast<std::size_t>(slot)] = static_cast<std::int64_t>(cuts[s + 1] - cuts[s]);
     }
     return result;

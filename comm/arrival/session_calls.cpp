@@ -2,6 +2,7 @@
 #include "comm/arrival/session_calls.hpp"
 
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "comm/choose/link_limits.hpp"
@@ -83,8 +84,11 @@ CallArguments SessionCalls::resolved(CallArguments arguments) const {
 
 ArrivalUse SessionCalls::use_of(const PlannedCall& plan) const {
   if (plan.is_stock() || !plan.choice.algorithm->uses_arrival) return ArrivalUse::none;
-  return arrival_use(plan.operation(), plan.signature.root, options_.root, threads_everywhere_,
-                     plan.signature.bytes, kLinkLimits.eager_bytes);
+  // Of blocks whose sizes only their owners know, some may be long.
+  const std::size_t bytes =
+      traits(plan.operation()).sizes_are_own ? std::numeric_limits<std::size_t>::max() : plan.signature.bytes;
+  return arrival_use(plan.operation(), plan.signature.root, options_.root, threads_everywhere_, bytes,
+                     kLinkLimits.eager_bytes);
 }
 
 void SessionCalls::call(const CallArguments& given) {
@@ -230,7 +234,8 @@ void SessionCalls::execute(const PlannedCall& plan, const CallArguments& argumen
 /// @return whether that is settled
 bool SessionCalls::expect_successor(std::int64_t iteration, std::optional<Operation> but_not) {
   const PlannedCall* const next = forecast_.next();
-  if (next == nullptr) return true;
+  // Sizes that only their owners know may be others the next time, and nobody could tell.
+  if (next == nullptr || traits(next->operation()).sizes_are_own) return true;
   if (but_not && next->operation() == *but_not) return false;
   expected_.emplace(ExpectedCall{.plan = engine_.guard().is_stock_next(*next) ? as_stock(*next) : *next,
                                  .instance = engine_.next_instance(CallKind::expected)});
@@ -309,8 +314,12 @@ SessionStatistics SessionCalls::statistics() const {
 }
 
 PersistentBody::PersistentBody(std::shared_ptr<SessionCalls*> session, const CallArguments& given)
-    : session_(std::move(session)), algorithm_(given.algorithm), arguments_(given) {
+    : session_(std::move(session)),
+      algorithm_(given.algorithm),
+      block_bytes_(given.block_bytes.begin(), given.block_bytes.end()),
+      arguments_(given) {
   arguments_.algorithm = algorithm_;
+  arguments_.block_bytes = block_bytes_;
 }
 
 PersistentBody::~PersistentBody() {

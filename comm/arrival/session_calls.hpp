@@ -119,6 +119,7 @@ class PersistentBody {
  private:
   std::shared_ptr<SessionCalls*> session_;  // of nullptr, once it has been closed
   std::string algorithm_;
+  std::vector<std::size_t> block_bytes_;
   CallArguments arguments_;
 };
 

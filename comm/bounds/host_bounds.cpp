@@ -30,24 +30,19 @@ LeastTraffic least_traffic(Operation operation, const Hosts& hosts, Rank root, s
                                 std::to_string(ranks) + " ranks");
   }
   if (ranks == 1) return {};
-  const bool has_links = hosts.count() > 1;
-  switch (operation) {
-    case Operation::bcast:
-    case Operation::reduce:
-      return {has_links ? bytes : 0, bytes};
-    case Operation::allreduce:
-      return {there_and_back(bytes, hosts.count()), there_and_back(bytes, ranks)};
-    case Operation::scatter:
-    case Operation::gather: {
-      const auto near = static_cast<std::int64_t>(hosts.members(hosts.of(root)).size());
-      return {product(ranks - near, bytes), product(ranks - 1, bytes)};
-    }
-    case Operation::allgather:
-    case Operation::allgatherv:
-    case Operation::reduce_scatter:
-      return {product(ranks - std::ranges::min(hosts.ranks_per_host()), bytes), product(ranks - 1, bytes)};
+  const OperationTraits& row = traits(operation);
+  if (row.is_per_pair()) {
+    std::int64_t pairs = 0;  // of a rank here and one elsewhere
+    for (const std::int64_t here : hosts.ranks_per_host()) pairs = std::max(pairs, here * (ranks - here));
+    return {product(pairs, bytes), product(ranks - 1, bytes)};
   }
-  throw std::invalid_argument("hosts' bound: an unknown operation");
+  if (row.is_per_rank()) {
+    const std::int64_t near = row.is_rooted() ? std::ssize(hosts.members(hosts.of(root)))
+                                              : std::ranges::min(hosts.ranks_per_host());
+    return {product(ranks - near, bytes), product(ranks - 1, bytes)};
+  }
+  if (row.is_rooted()) return {hosts.count() > 1 ? bytes : 0, bytes};
+  return {there_and_back(bytes, hosts.count()), there_and_back(bytes, ranks)};
 }
 
 std::int64_t bound_on_hosts(Operation operation, const Hosts& hosts, Rank root, std::int64_t bytes,

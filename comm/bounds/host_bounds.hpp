@@ -21,8 +21,9 @@ struct LeastTraffic {
 /// |---|---|---|
 /// | bcast, reduce | m | m |
 /// | allreduce | 2 (H-1)/H m | 2 (P-1)/P m |
-/// | scatter, gather | (P - c of the root's host) m | (P-1) m |
+/// | scatter(v), gather(v) | (P - c of the root's host) m | (P-1) m |
 /// | allgather, allgatherv, reduce_scatter | (P - least c) m | (P-1) m |
+/// | alltoall, alltoallv | largest c (P - c) m | (P-1) m |
 ///
 /// - bcast: every host without the root must get the vector, and so must every rank but the root.
 /// - reduce: a reversed bcast. Every host, and every rank, must give a part of the sum that is as long as the vector.
@@ -33,8 +34,10 @@ struct LeastTraffic {
 ///   more. One of H links carries at least an H-th of them each way (Patarasuk and Yuan, 2009). The same holds with ranks in
 ///   the place of hosts.
 ///
+/// - alltoall: each rank of a host has a block for each rank elsewhere, and a block for each rank but itself.
+///
 /// If all ranks share one host, no link carries anything. One rank alone moves nothing.
-/// @param bytes  of a block (operations with blocks per rank) or of the vector, m >= 0
+/// @param bytes  of a block (operations with blocks per rank or per pair of ranks) or of the vector, m >= 0
 /// @throws std::invalid_argument  a negative size, or no such root
 /// @throws std::overflow_error    the bytes do not fit into 63 bits
 [[nodiscard]] LeastTraffic least_traffic(Operation operation, const Hosts& hosts, Rank root,

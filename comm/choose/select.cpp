@@ -125,6 +125,20 @@ const Algorithm& choose_reduce_scatter(const Call& c) {
   return c.bytes >= kOwnBlockBytes ? reduce_scatter_circulant_n : reduce_scatter_circulant;
 }
 
+/// From where on all-to-all is ours has not been measured yet: it is as for the other operations with blocks.
+const Algorithm& choose_alltoall(const Call& c) {
+  return c.bytes <= kSmallBlockBytes ? alltoall_circulant : alltoall_linear;
+}
+
+// By nothing that a size has to do with: only their owners know the sizes.
+const Algorithm& choose_alltoallv(const Call& /*call*/) { return alltoallv_linear; }
+const Algorithm& choose_gatherv(const Call& c) {
+  return c.group.is_one_host() ? gatherv_lin : gatherv_credit;
+}
+const Algorithm& choose_scatterv(const Call& c) {
+  return c.group.is_one_host() ? scatterv_lin : scatterv_sln;
+}
+
 constexpr auto kRules = [] {
   std::array<Rule, kOperations.size()> rules;
   const auto of = [&](Operation operation) -> Rule& { return rules.at(static_cast<std::size_t>(operation)); };
@@ -138,6 +152,10 @@ constexpr auto kRules = [] {
   of(Operation::allgatherv) = {kOwnBlockBytes, choose_allgatherv, kLevelsBlockBytes, "ring@lanes"};
   of(Operation::allreduce) = {kOwnAllreduceBytes, choose_allreduce, 2 * kOwnAllreduceBytes, "ring@hosts"};
   of(Operation::reduce_scatter) = {kOwnBlockBytes, choose_reduce_scatter, kLevelsBlockBytes, "ring@lanes"};
+  of(Operation::alltoall) = {kOwnBlockBytes, choose_alltoall};
+  of(Operation::alltoallv) = {0, choose_alltoallv};
+  of(Operation::gatherv) = {0, choose_gatherv};
+  of(Operation::scatterv) = {0, choose_scatterv};
   return rules;
 }();
 
@@ -250,7 +268,9 @@ std::string Choice::name() const {
 const Algorithm& select_algorithm(Operation operation, const GroupSize& group, std::size_t bytes,
                                   bool ordered) {
   const Rule& chosen = rule(operation);
-  if (group.has_levels() && !ordered && chosen.choose != nullptr) {
+  const OperationTraits& row = traits(operation);
+  const bool may_pass_leaders = !row.is_per_pair() && !row.sizes_are_own;
+  if (group.has_levels() && !ordered && chosen.choose != nullptr && may_pass_leaders) {
     const bool is_composed = !chosen.among_hosts.empty();
     if (is_composed && bytes >= chosen.levels_from_bytes)
       return find_algorithm(operation, chosen.among_hosts);

@@ -194,7 +194,7 @@ void CallEngine::tell_observer(const PlannedCall& plan, const CallerTimes& times
                     .algorithm = last_.algorithm,
                     .number = observed_++,
                     .root = plan.signature.root,
-                    .bytes = plan.signature.bytes,
+                    .bytes = plan.bytes,
                     .arrival_ns = times.arrival_ns,
                     .exit_ns = steady_now_ns(),
                     .early_ns = times.early_ns};

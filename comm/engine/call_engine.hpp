@@ -73,7 +73,7 @@ class CallEngine {
   void learn_link();
   /// Before a call, the same on all ranks: the link is learned once the calls have moved so much that it pays.
   void learn_link_for(const CallArguments& call) {
-    if (is_link_known_ || call.algorithm == "mpi") return;
+    if (is_link_known_ || call.algorithm == "mpi" || traits(call.operation).sizes_are_own) return;
     called_bytes_ += call.bytes;
     if (called_bytes_ >= kWorthAProbe) learn_link();
   }

@@ -29,15 +29,21 @@ bool stock_serves(const CallArguments& a) {
 
 bool is_ordered(const CallArguments& a) { return a.reducer != nullptr && !a.reducer->commutative(); }
 
-/// Where the ranks' blocks begin in the whole vector, and where it ends.
-std::vector<std::size_t> offsets_of(const CallArguments& a, std::size_t ranks) {
-  if (!moves_per_rank(a.operation)) return {0, a.bytes};
-  std::vector<std::size_t> offsets;
-  offsets.reserve(ranks + 1);
-  offsets.push_back(0);
-  for (std::size_t r = 0; r < ranks; ++r) {
-    offsets.push_back(offsets.back() + (a.block_bytes.empty() ? a.bytes : a.block_bytes[r]));
-  }
+/// Where the blocks begin, and where the last ends (make_layout). Of blocks whose size this rank does not know, it needs none.
+std::vector<std::size_t> offsets_of(const CallArguments& a, std::size_t ranks, Rank self) {
+  const OperationTraits& row = traits(a.operation);
+  if (!row.is_per_rank()) return {0, a.bytes};
+  std::vector<std::size_t> offsets = {0};
+  offsets.reserve((row.is_per_pair() ? 2 : 1) * ranks + 1);
+  const auto add = [&](std::span<const std::size_t> sizes) {
+    for (std::size_t r = 0; r < ranks; ++r) {
+      const bool is_unknown = sizes.empty() && row.sizes_are_own && r != static_cast<std::size_t>(self);
+      const std::size_t size = is_unknown ? 0 : sizes.empty() ? a.bytes : sizes[r];
+      offsets.push_back(offsets.back() + size);
+    }
+  };
+  add(a.block_bytes);
+  if (row.is_per_pair()) add(a.recv_block_bytes);
   return offsets;
 }
 
@@ -51,16 +57,20 @@ void require_block_sizes(const CallArguments& a, int ranks) {
   if (!traits(a.operation).takes_sizes) {
     throw std::invalid_argument(who + ": takes blocks of one size only");
   }
-  if (a.block_bytes.size() != static_cast<std::size_t>(ranks)) {
-    throw std::invalid_argument(who + ": " + std::to_string(a.block_bytes.size()) + " block sizes for " +
+  const auto require_one_per_rank = [&](std::span<const std::size_t> sizes) {
+    if (sizes.size() == static_cast<std::size_t>(ranks)) return;
+    throw std::invalid_argument(who + ": " + std::to_string(sizes.size()) + " block sizes for " +
                                 std::to_string(ranks) + " ranks");
-  }
+  };
+  require_one_per_rank(a.block_bytes);
+  if (traits(a.operation).is_per_pair()) require_one_per_rank(a.recv_block_bytes);
 }
 
 std::string CallSignature::text() const {
-  return std::string(to_string(static_cast<Operation>(operation))) + " " + (background != 0 ? "b" : "") +
-         algorithm.data() + (segments != 0 ? "/" + std::to_string(segments) : "") + ", root " +
-         std::to_string(root) + ", " + std::to_string(bytes) + " bytes in elements of " +
+  const OperationTraits& row = traits(static_cast<Operation>(operation));
+  return std::string(row.name) + " " + (background != 0 ? "b" : "") + algorithm.data() +
+         (segments != 0 ? "/" + std::to_string(segments) : "") + ", root " + std::to_string(root) + ", " +
+         (row.sizes_are_own ? "blocks of any sizes" : std::to_string(bytes) + " bytes") + " in elements of " +
          std::to_string(element_bytes) +
          (blocks != 0 ? ", block sizes #" + std::to_string(blocks % 1'000'000) : "") +
          (ordered != 0 ? ", in rank order" : "");
@@ -96,8 +106,10 @@ void CallPlanner::require_sense(const CallArguments& a) const {
 }
 
 bool CallPlanner::may_be_stock(const CallArguments& a, bool waits) const {
-  // Within the MPI library nobody can tell who is stuck.
-  return a.algorithm == "auto" && has_stock_ && waits && options_.stuck_after.count() == 0 && stock_serves(a);
+  // Within the MPI library nobody can tell who is stuck. Its own calls have a limit, and no rank knows whether another's blocks are
+  // beyond it if their sizes are its own.
+  return a.algorithm == "auto" && has_stock_ && waits && options_.stuck_after.count() == 0 &&
+         stock_serves(a) && !traits(a.operation).sizes_are_own;
 }
 
 Choice CallPlanner::choice(const CallArguments& a, std::size_t mean_bytes, bool may_be_stock,
@@ -121,7 +133,7 @@ Choice CallPlanner::choice(const CallArguments& a, std::size_t mean_bytes, bool 
 /// thread can begin before a late rank comes, they are left to short calls.
 std::optional<Choice> CallPlanner::decided(const CallArguments& a, std::size_t mean_bytes, bool may_be_stock,
                                            bool is_short, std::string_view& reason) const {
-  if (!decisions_ || is_ordered(a)) return std::nullopt;
+  if (!decisions_ || is_ordered(a) || traits(a.operation).sizes_are_own) return std::nullopt;
   const bool begins_early = has_background_ && gains_early(a.operation, group_);
   for (const DecisionTable::Way& way : decisions_->ways(a.operation, mean_bytes)) {
     Choice choice = choose(a.operation, way.name, group_, mean_bytes, false);
@@ -138,17 +150,20 @@ std::optional<Choice> CallPlanner::decided(const CallArguments& a, std::size_t m
 PlannedCall CallPlanner::plan(const CallArguments& a, bool waits) const {
   require_sense(a);
   const auto ranks = static_cast<std::size_t>(transport_.size());
-  const bool differ = !a.block_bytes.empty();
-  const std::size_t mean_bytes = differ ? a.bytes / ranks : a.bytes;
+  const bool are_known = !traits(a.operation).sizes_are_own;
+  const bool differ = !a.block_bytes.empty() && are_known;
+  const std::size_t known_bytes = are_known ? a.bytes : 0;
+  const std::size_t mean_bytes = differ ? known_bytes / ranks : known_bytes;
   const bool may_leave = may_be_stock(a, waits);
-  PlannedCall plan{.signature = {.bytes = a.bytes,
+  PlannedCall plan{.signature = {.bytes = known_bytes,
                                  .blocks = differ ? hash(a.block_bytes) : 0,
                                  .element_bytes = a.element_bytes,
                                  .operation = static_cast<std::int32_t>(a.operation),
                                  .root = a.root,
                                  .ordered = is_ordered(a) ? 1 : 0,
                                  .automatic = a.algorithm == "auto" ? 1 : 0},
-                   .offsets = offsets_of(a, ranks)};
+                   .offsets = offsets_of(a, ranks, transport_.rank()),
+                   .bytes = a.bytes};
   plan.choice = choice(a, mean_bytes, may_leave, plan.reason);
   const std::string name = plan.choice.name();
   name.copy(plan.signature.algorithm.data(), plan.signature.algorithm.size() - 1);

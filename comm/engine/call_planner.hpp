@@ -19,7 +19,8 @@ namespace papfft::comm {
 
 /// What must be the same on all ranks of a call. Compared and sent as bytes, hence without padding.
 struct CallSignature {
-  std::uint64_t bytes = 0;   ///< of one block, of the vector, or of all blocks together
+  std::uint64_t bytes =
+      0;  ///< of one block, of the vector, or of all blocks together; 0 if only their owners know
   std::uint64_t blocks = 0;  ///< a hash of the blocks' sizes, where they differ
   std::uint64_t element_bytes = 0;
   std::int32_t operation = 0;
@@ -41,7 +42,8 @@ struct PlannedCall {
   int segments = 1;
   std::string_view reason = "the caller";  ///< who chose, see CallStatistics; lives for ever
   std::string reducer = {};                ///< its name, where a copy of it can work in the background
-  std::vector<std::size_t> offsets = {};   ///< of the ranks' blocks and of their end, in the whole vector
+  std::vector<std::size_t> offsets = {};   ///< of the blocks and of their end, as make_layout wants them
+  std::size_t bytes = 0;                   ///< CallArguments::bytes
   bool is_open = false;  ///< "auto" chose one of ours; the MPI library could serve the call, too
 
   [[nodiscard]] Operation operation() const { return static_cast<Operation>(signature.operation); }

@@ -75,6 +75,27 @@ void require_whole(const OperationTraits& row, Holder holder, bool is_root, std:
   }
 }
 
+/// Of an operation with a block per pair of ranks.
+CallArguments prepared_pairs(CallArguments a, std::size_t self, std::size_t ranks) {
+  const std::string_view name = to_string(a.operation);
+  if (!traits(a.operation).takes_sizes) {
+    if (a.send.size() % ranks != 0) {
+      throw std::invalid_argument(std::string(name) + ": " + std::to_string(a.send.size()) +
+                                  " bytes are no " + std::to_string(ranks) + " blocks of one size");
+    }
+    require_size(name, "the receive buffer", a.recv.size(), a.send.size());
+    a.bytes = a.send.size() / ranks;
+    return a;
+  }
+  if (a.block_bytes.empty())
+    throw std::invalid_argument(std::string(name) + ": needs the size of each block");
+  require_size(name, "the send buffer", a.send.size(), sum(a.block_bytes));
+  require_size(name, "the receive buffer", a.recv.size(), sum(a.recv_block_bytes));
+  require_size(name, "this rank's block for itself", a.recv_block_bytes[self], a.block_bytes[self]);
+  a.bytes = a.send.size();
+  return a;
+}
+
 }  // namespace
 
 CallArguments Collectives::prepared(CallArguments a) const {
@@ -82,9 +103,15 @@ CallArguments Collectives::prepared(CallArguments a) const {
   const auto self = static_cast<std::size_t>(rank());
   const auto ranks = static_cast<std::size_t>(size());
   const bool is_root = rank() == a.root;
-  const bool differ = !a.block_bytes.empty();
   if (a.reducer != nullptr) a.element_bytes = a.reducer->element_bytes();
+  if (row.is_rooted() && row.sizes_are_own) {
+    if (!is_root) a.block_bytes = {};
+    if (is_root && a.block_bytes.empty())
+      throw std::invalid_argument(std::string(row.name) + ": the root needs the size of each rank's block");
+  }
+  const bool differ = !a.block_bytes.empty();
   require_block_sizes(a, size());
+  if (row.is_per_pair()) return prepared_pairs(a, self, ranks);
   if (!row.is_per_rank()) {
     const bool all_send = row.before == Holder::all;
     a.bytes = all_send ? a.send.size() : a.recv.size();
@@ -186,6 +213,52 @@ void Collectives::reduce_scatter_bytes(std::span<const std::byte> send, std::spa
                  .send = send,
                  .recv = recv,
                  .reducer = &reducer,
+                 .block_bytes = block_bytes}));
+}
+
+void Collectives::alltoall_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
+                                 std::size_t element_bytes, std::string_view algorithm) {
+  call(prepared({.operation = Operation::alltoall,
+                 .element_bytes = element_bytes,
+                 .algorithm = algorithm,
+                 .send = send,
+                 .recv = recv}));
+}
+
+void Collectives::alltoallv_bytes(std::span<const std::byte> send,
+                                  std::span<const std::size_t> send_block_bytes, std::span<std::byte> recv,
+                                  std::span<const std::size_t> recv_block_bytes, std::size_t element_bytes,
+                                  std::string_view algorithm) {
+  call(prepared({.operation = Operation::alltoallv,
+                 .element_bytes = element_bytes,
+                 .algorithm = algorithm,
+                 .send = send,
+                 .recv = recv,
+                 .block_bytes = send_block_bytes,
+                 .recv_block_bytes = recv_block_bytes}));
+}
+
+void Collectives::gatherv_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
+                                std::span<const std::size_t> block_bytes, std::size_t element_bytes, int root,
+                                std::string_view algorithm) {
+  call(prepared({.operation = Operation::gatherv,
+                 .element_bytes = element_bytes,
+                 .root = root,
+                 .algorithm = algorithm,
+                 .send = send,
+                 .recv = recv,
+                 .block_bytes = block_bytes}));
+}
+
+void Collectives::scatterv_bytes(std::span<const std::byte> send, std::span<const std::size_t> block_bytes,
+                                 std::span<std::byte> recv, std::size_t element_bytes, int root,
+                                 std::string_view algorithm) {
+  call(prepared({.operation = Operation::scatterv,
+                 .element_bytes = element_bytes,
+                 .root = root,
+                 .algorithm = algorithm,
+                 .send = send,
+                 .recv = recv,
                  .block_bytes = block_bytes}));
 }
 

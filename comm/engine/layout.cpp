@@ -52,36 +52,44 @@ Layout make_layout(const Shape& shape, Rank rank, std::span<const std::size_t> w
   const auto slots = static_cast<std::size_t>(shape.slots());
   Layout layout{std::vector<std::size_t>(slots), std::vector<const std::byte*>(slots),
                 std::vector<std::byte*>(slots), send.data(), recv.data()};
-  const int parts = shape.per_rank() ? shape.ranks : 1;
+  const int parts = shape.parts();
   if (whole_offsets.size() != static_cast<std::size_t>(parts) + 1) {
     throw std::invalid_argument("make_layout: one offset per block and the end are needed");
   }
   // A side has the whole vector if it holds blocks of more than itself there.
   const auto has_whole = [&](auto held) {
-    if (!shape.per_rank()) return true;
+    if (!shape.per_rank() || shape.per_pair()) return true;
     const Rank other = rank == 0 ? shape.ranks - 1 : 0;
     return other != rank && held(shape, rank, other * shape.segments) != Held::nothing;
   };
   const bool whole_in = has_whole(held_before);
   const bool whole_out = has_whole(held_after);
   for (int position = 0; position < parts; ++position) {
-    const Rank part = shape.per_rank() ? shape.holder_of(position) : 0;
-    const std::size_t begin = whole_offsets[static_cast<std::size_t>(part)];
-    const std::size_t bytes = whole_offsets[static_cast<std::size_t>(part) + 1] - begin;
+    const bool comes = position >= shape.ranks;  // a block of a pair that this rank gets
+    const Rank other = shape.per_rank() ? shape.holder_of(position % shape.ranks) : 0;
+    const auto part = static_cast<std::size_t>(other + (comes ? shape.ranks : 0));
+    const std::size_t begin =
+        whole_offsets[part] - (comes ? whole_offsets[static_cast<std::size_t>(shape.ranks)] : 0);
+    const std::size_t bytes = whole_offsets[part + 1] - whole_offsets[part];
     const std::vector<std::size_t> cuts = cut(bytes, shape.segments, element_bytes, head_bytes);
     for (int s = 0; s < shape.segments; ++s) {
       const int index = position * shape.segments + s;
       const auto slot = static_cast<std::size_t>(index);
-      const int block = shape.block_of(index);
+      const int block = shape.block_of(rank, index);
       const std::size_t offset = cuts[static_cast<std::size_t>(s)];
       layout.bytes[slot] = cuts[static_cast<std::size_t>(s) + 1] - offset;
-      if (held_before(shape, rank, block) != Held::nothing) {
+      if (!comes && held_before(shape, rank, block) != Held::nothing) {
         layout.input[slot] = place(send, (whole_in ? begin : 0) + offset, layout.bytes[slot]);
       }
-      if (held_after(shape, rank, block) != Held::nothing) {
+      if (comes == shape.per_pair() && held_after(shape, rank, block) != Held::nothing) {
         layout.output[slot] = place(recv, (whole_out ? begin : 0) + offset, layout.bytes[slot]);
       }
     }
+  }
+  for (int position = 0; shape.per_pair() && position < shape.ranks; ++position) {
+    if (shape.holder_of(position) != rank) continue;  // what a rank has for itself, it has got
+    const auto has = layout.input.begin() + position * shape.segments;
+    std::copy_n(has, shape.segments, has + shape.ranks * shape.segments);
   }
   for (std::size_t i = 0; i < shape.scratch.size(); ++i) {
     layout.bytes[static_cast<std::size_t>(shape.blocks()) + i] =

@@ -29,7 +29,9 @@ struct Layout {
 /// The layout for an operation on contiguous buffers.
 ///
 /// Per-rank operations: the whole vector is P blocks, block r at whole_offsets[r] .. whole_offsets[r+1]; each is cut
-/// into segments by itself. Vector operations: the one block is whole_offsets = {0, bytes}.
+/// into segments by itself. Operations per pair of ranks: 2P blocks, first those that the rank has for others, in `send`, then those
+/// that it gets, in `recv`; the offsets of these go on where the others end. Vector operations: the one block is
+/// whole_offsets = {0, bytes}.
 ///
 /// @param send, recv  this rank's buffers as in MPI: the whole vector where the operation's side has it, else one
 ///                    block (or nothing, where MPI ignores the argument, or where only the sizes are wanted). They may

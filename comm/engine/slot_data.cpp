@@ -210,13 +210,13 @@ void SlotData::apply(int i) {
   }
   for (int k = 0; k < op.blocks.count() && op.kind != OpKind::send; ++k) {
     const auto s = idx(op.blocks.first + k);
-    if (is_local(op.kind)) incoming = slots_[idx(op.from + k)].at;
+    if (op.kind == OpKind::combine) incoming = slots_[idx(op.from + k)].at;
     switch (op.kind) {
       case OpKind::recv:
         slots_[s] = {incoming, message.buffer};
         break;
       case OpKind::copy:
-        place(s, incoming);
+        copy(s, idx(op.from + k));
         break;
       default:
         combine(i, s, idx(op.from + k), incoming);
@@ -226,14 +226,21 @@ void SlotData::apply(int i) {
   message.buffer.reset();
 }
 
-void SlotData::place(std::size_t s, const std::byte* from) {
+/// Without a reduction nothing overwrites what is staged, nor the caller's input: two slots may share it.
+void SlotData::copy(std::size_t s, std::size_t source) {
+  const Slot& from = slots_[source];
   std::byte* to = layout_.output[s];
+  const bool stays = from.owner != nullptr || from.at == layout_.input[source];
+  if (to == nullptr && reducer_ == nullptr && stays) {
+    slots_[s] = from;
+    return;
+  }
   Bytes owner;
   if (to == nullptr) {
     owner = allocate(layout_.bytes[s]);
     to = owner.get();
   }
-  std::copy_n(from, layout_.bytes[s], to);
+  std::copy_n(from.at, layout_.bytes[s], to);
   slots_[s] = {to, std::move(owner)};
 }
 

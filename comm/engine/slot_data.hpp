@@ -74,7 +74,7 @@ class SlotData {
   [[nodiscard]] std::size_t first_filled(const Op& op) const;
   void find_overlap();
   [[nodiscard]] bool lands_in_output(int op) const;
-  void place(std::size_t slot, const std::byte* from);
+  void copy(std::size_t slot, std::size_t source);
   void combine(int op, std::size_t slot, std::size_t source, const std::byte* incoming);
   [[nodiscard]] Slot sum_of(int op, std::size_t slot, std::size_t source, const std::byte* landing);
 

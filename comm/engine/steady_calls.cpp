@@ -9,7 +9,8 @@ bool SteadyCalls::is_same(const Entry& entry, const CallArguments& b) {
   const CallArguments& a = entry.arguments;
   return a.operation == b.operation && a.bytes == b.bytes && a.element_bytes == b.element_bytes &&
          a.root == b.root && entry.algorithm == b.algorithm &&
-         std::ranges::equal(entry.block_bytes, b.block_bytes) && a.send.size() == b.send.size() &&
+         std::ranges::equal(entry.block_bytes, b.block_bytes) &&
+         std::ranges::equal(entry.recv_block_bytes, b.recv_block_bytes) && a.send.size() == b.send.size() &&
          a.recv.size() == b.recv.size() && (a.send.data() == nullptr) == (b.send.data() == nullptr) &&
          (a.recv.data() == nullptr) == (b.recv.data() == nullptr) &&
          (a.reducer == nullptr) == (b.reducer == nullptr) &&
@@ -29,8 +30,10 @@ SteadyCall& SteadyCalls::find(const CallPlanner& planner, const CallArguments& a
   entry->arguments = arguments;
   entry->arguments.algorithm = {};
   entry->arguments.block_bytes = {};
+  entry->arguments.recv_block_bytes = {};
   entry->algorithm = arguments.algorithm;
   entry->block_bytes.assign(arguments.block_bytes.begin(), arguments.block_bytes.end());
+  entry->recv_block_bytes.assign(arguments.recv_block_bytes.begin(), arguments.recv_block_bytes.end());
   if (arguments.reducer != nullptr) {
     entry->is_ordered = !arguments.reducer->commutative();
     entry->is_stock = arguments.reducer->is_stock();

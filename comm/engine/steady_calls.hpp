@@ -34,6 +34,7 @@ class SteadyCalls {
     CallArguments arguments;  // of its buffers, only whether and how long they are; its names are below
     std::string algorithm;
     std::vector<std::size_t> block_bytes;
+    std::vector<std::size_t> recv_block_bytes;
     bool is_ordered = false;
     bool is_stock = false;
     SteadyCall call;

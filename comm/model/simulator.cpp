@@ -523,12 +523,12 @@ std::vector<bool> held_back(const Shape& shape, Rank rank, const Program& progra
 }
 
 std::vector<std::int64_t> slot_sizes(const Shape& shape, std::span<const std::int64_t> block_bytes) {
-  if (block_bytes.size() != 1 && block_bytes.size() != idx(shape.blocks())) {
+  if (block_bytes.size() != 1 && (shape.per_pair() || block_bytes.size() != idx(shape.blocks()))) {
     throw std::invalid_argument("slot_sizes: neither one size nor one per block");
   }
   std::vector<std::int64_t> result(idx(shape.slots()));
   for (int slot = 0; slot < shape.slots(); ++slot) {
-    result[idx(slot)] = block_bytes.size() == 1 ? block_bytes[0] : block_bytes[idx(shape.block_of(slot))];
+    result[idx(slot)] = block_bytes.size() == 1 ? block_bytes[0] : block_bytes[idx(shape.block_of(0, slot))];
   }
   return result;
 }

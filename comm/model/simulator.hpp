@@ -140,6 +140,7 @@ using ProgramSource = std::function<const Program&(Rank)>;
 [[nodiscard]] std::vector<bool> held_back(const Shape& shape, Rank rank, const Program& program, Early early);
 
 /// Slot sizes from block sizes. @param block_bytes  one per logical block (Shape::block_of), or one for all.
+/// All ranks' slots have the same sizes here, so blocks of pairs of ranks have one.
 /// @throws std::invalid_argument  if there are neither one nor shape.blocks() of them.
 [[nodiscard]] std::vector<std::int64_t> slot_sizes(const Shape& shape,
                                                    std::span<const std::int64_t> block_bytes);

@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -98,6 +99,89 @@ std::vector<std::size_t> whole_counts(const int counts[], int ranks, std::size_t
   for (int r = 0; r < ranks; ++r) result.push_back(whole_count(counts[r], call) * unit);
   return result;
 }
+
+/// A block for each rank, of any size and anywhere in a caller's buffer, as bytes one block behind the other: the memory itself where
+/// the blocks lie so, else a copy.
+class PackedBlocks {
+ public:
+  /// @param displs  in elements
+  PackedBlocks(const char* call, const void* buffer, const int counts[], const int displs[], int ranks,
+               MPI_Datatype type) {
+    const auto extent = static_cast<std::ptrdiff_t>(extent_bytes(type));
+    for (int r = 0; r < ranks; ++r) add(call, bytes_of(buffer) + displs[r] * extent, counts[r], type);
+    find_place();
+  }
+  /// Each block has a datatype of its own. @param displs  in bytes
+  PackedBlocks(const char* call, const void* buffer, const int counts[], const int displs[], int ranks,
+               const MPI_Datatype types[]) {
+    for (int r = 0; r < ranks; ++r) add(call, bytes_of(buffer) + displs[r], counts[r], types[r]);
+    find_place();
+  }
+
+  [[nodiscard]] std::span<const std::size_t> sizes() const { return sizes_; }
+  [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
+  [[nodiscard]] std::span<std::byte> block(int rank) const {
+    const std::size_t begin = std::accumulate(sizes_.begin(), sizes_.begin() + rank, std::size_t{0});
+    return bytes_.subspan(begin, sizes_[static_cast<std::size_t>(rank)]);
+  }
+
+  /// Copies what the caller has there, if there is a copy.
+  void pack(int rank) {
+    if (!copy_.empty()) std::ranges::copy(at_caller(rank, true).bytes(), block(rank).begin());
+  }
+  void pack() {
+    for (int r = 0; r < std::ssize(sizes_); ++r) pack(r);
+  }
+  /// Brings a copy back into the caller's buffer.
+  void unpack() {
+    for (int r = 0; r < std::ssize(sizes_) && !copy_.empty(); ++r) {
+      PackedBuffer target = at_caller(r, false);
+      std::ranges::copy(block(r), target.bytes().begin());
+      target.unpack();
+    }
+  }
+
+ private:
+  struct Place {
+    const std::byte* at;
+    std::size_t count;
+    MPI_Datatype type;
+  };
+
+  void add(const char* call, const std::byte* at, int count, MPI_Datatype type) {
+    places_.push_back({at, whole_count(count, call), type});
+    sizes_.push_back(places_.back().count * packed_bytes(type));
+  }
+
+  void find_place() {
+    const std::size_t total = std::accumulate(sizes_.begin(), sizes_.end(), std::size_t{0});
+    const std::byte* first = nullptr;
+    const std::byte* next = nullptr;
+    bool is_one_piece = true;
+    for (std::size_t r = 0; r < sizes_.size(); ++r) {
+      if (sizes_[r] == 0) continue;
+      if (first == nullptr) first = next = places_[r].at;
+      is_one_piece = is_one_piece && places_[r].at == next && is_dense(places_[r].type);
+      next += sizes_[r];
+    }
+    if (is_one_piece && first != nullptr) {
+      bytes_ = {const_cast<std::byte*>(first), total};
+    } else {
+      copy_.resize(total);
+      bytes_ = copy_;
+    }
+  }
+
+  [[nodiscard]] PackedBuffer at_caller(int rank, bool pack) const {
+    const Place& place = places_[static_cast<std::size_t>(rank)];
+    return {place.at, place.count, place.type, pack};
+  }
+
+  std::vector<Place> places_;
+  std::vector<std::size_t> sizes_;
+  std::vector<std::byte> copy_;
+  std::span<std::byte> bytes_;
+};
 
 /// MPI's own collectives count in int.
 std::vector<int> int_counts(std::span<const std::size_t> bytes, std::size_t unit) {
@@ -210,40 +294,113 @@ void detail::mpi_allgather(Collectives& comm, const void* sendbuf, int sendcount
 void detail::mpi_allgatherv(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                             void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
                             std::string_view algorithm) {
-  const auto ranks = static_cast<std::size_t>(comm.size());
-  const auto self = static_cast<std::size_t>(comm.rank());
-  const std::vector<std::size_t> sizes =
-      whole_counts(recvcounts, comm.size(), packed_bytes(recvtype), "allgatherv");
-  const std::size_t total = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
-  const auto block = [&](std::size_t r, bool pack) {
-    const auto offset =
-        static_cast<std::ptrdiff_t>(displs[r]) * static_cast<std::ptrdiff_t>(extent_bytes(recvtype));
-    return PackedBuffer(bytes_of(recvbuf) + offset, static_cast<std::size_t>(recvcounts[r]), recvtype, pack);
-  };
-  // Blocks that lie one behind the other in the caller's memory come there directly.
-  bool dense = is_dense(recvtype);
-  int next = displs[0];
-  for (std::size_t r = 0; r < ranks; ++r) {
-    dense = dense && displs[r] == next;
-    next += recvcounts[r];
-  }
-  std::vector<std::byte> apart(dense ? 0 : total);
-  const std::span<std::byte> whole =
-      dense ? std::span(block(0, false).bytes().data(), total) : std::span<std::byte>(apart);
+  PackedBlocks recv("allgatherv", recvbuf, recvcounts, displs, comm.size(), recvtype);
   if (in_place(sendbuf)) {
-    PackedBuffer send = block(self, true);
-    comm.allgatherv_bytes(send.bytes(), whole, sizes, 1, algorithm);
+    recv.pack(comm.rank());
+    comm.allgatherv_bytes(recv.block(comm.rank()), recv.bytes(), recv.sizes(), 1, algorithm);
   } else {
     PackedBuffer send(sendbuf, whole_count(sendcount, "allgatherv"), sendtype, true);
-    comm.allgatherv_bytes(send.bytes(), whole, sizes, 1, algorithm);
+    comm.allgatherv_bytes(send.bytes(), recv.bytes(), recv.sizes(), 1, algorithm);
   }
-  if (dense) return;
-  std::size_t at = 0;
-  for (std::size_t r = 0; r < ranks; at += sizes[r], ++r) {
-    PackedBuffer target = block(r, false);
-    std::ranges::copy(whole.subspan(at, sizes[r]), target.bytes().begin());
-    target.unpack();
+  recv.unpack();
+}
+
+void detail::mpi_alltoall(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                          void* recvbuf, int recvcount, MPI_Datatype recvtype, std::string_view algorithm) {
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  PackedBuffer recv(recvbuf, whole_count(recvcount, "alltoall") * ranks, recvtype, in_place(sendbuf));
+  if (in_place(sendbuf)) {  // what comes would lie over what is still to be sent
+    const std::vector<std::byte> send(recv.bytes().begin(), recv.bytes().end());
+    comm.alltoall_bytes(send, recv.bytes(), 1, algorithm);
+  } else {
+    PackedBuffer send(sendbuf, whole_count(sendcount, "alltoall") * ranks, sendtype, true);
+    comm.alltoall_bytes(send.bytes(), recv.bytes(), 1, algorithm);
   }
+  recv.unpack();
+}
+
+namespace {
+
+/// @param send  nothing: the data are where the result is wanted
+void exchange(Collectives& comm, std::optional<PackedBlocks> send, PackedBlocks recv,
+              std::string_view algorithm) {
+  if (send) {
+    send->pack();
+    comm.alltoallv_bytes(send->bytes(), send->sizes(), recv.bytes(), recv.sizes(), 1, algorithm);
+  } else {
+    recv.pack();
+    const std::vector<std::byte> mine(recv.bytes().begin(), recv.bytes().end());
+    comm.alltoallv_bytes(mine, recv.sizes(), recv.bytes(), recv.sizes(), 1, algorithm);
+  }
+  recv.unpack();
+}
+
+/// @tparam Types  MPI_Datatype, or one for each rank
+template <typename Types>
+void exchange(const char* call, Collectives& comm, const void* sendbuf, const int sendcounts[],
+              const int sdispls[], Types sendtypes, void* recvbuf, const int recvcounts[],
+              const int rdispls[], Types recvtypes, std::string_view algorithm) {
+  std::optional<PackedBlocks> send;
+  if (!in_place(sendbuf)) send.emplace(call, sendbuf, sendcounts, sdispls, comm.size(), sendtypes);
+  exchange(comm, std::move(send), {call, recvbuf, recvcounts, rdispls, comm.size(), recvtypes}, algorithm);
+}
+
+}  // namespace
+
+void detail::mpi_alltoallv(Collectives& comm, const void* sendbuf, const int sendcounts[],
+                           const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                           const int rdispls[], MPI_Datatype recvtype, std::string_view algorithm) {
+  exchange("alltoallv", comm, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+           algorithm);
+}
+
+void detail::mpi_alltoallw(Collectives& comm, const void* sendbuf, const int sendcounts[],
+                           const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf,
+                           const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[],
+                           std::string_view algorithm) {
+  exchange("alltoallw", comm, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+           recvtypes, algorithm);
+}
+
+void detail::mpi_gatherv(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                         void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                         int root, std::string_view algorithm) {
+  if (comm.rank() != root) {
+    refuse_in_place(sendbuf, "gatherv");
+    PackedBuffer send(sendbuf, whole_count(sendcount, "gatherv"), sendtype, true);
+    comm.gatherv_bytes(send.bytes(), {}, {}, 1, root, algorithm);
+    return;
+  }
+  PackedBlocks recv("gatherv", recvbuf, recvcounts, displs, comm.size(), recvtype);
+  if (in_place(sendbuf)) {
+    recv.pack(root);
+    comm.gatherv_bytes(recv.block(root), recv.bytes(), recv.sizes(), 1, root, algorithm);
+  } else {
+    PackedBuffer send(sendbuf, whole_count(sendcount, "gatherv"), sendtype, true);
+    comm.gatherv_bytes(send.bytes(), recv.bytes(), recv.sizes(), 1, root, algorithm);
+  }
+  recv.unpack();
+}
+
+void detail::mpi_scatterv(Collectives& comm, const void* sendbuf, const int sendcounts[], const int displs[],
+                          MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                          int root, std::string_view algorithm) {
+  if (comm.rank() != root) {
+    refuse_in_place(recvbuf, "scatterv");
+    PackedBuffer recv(recvbuf, whole_count(recvcount, "scatterv"), recvtype, false);
+    comm.scatterv_bytes({}, {}, recv.bytes(), 1, root, algorithm);
+    recv.unpack();
+    return;
+  }
+  PackedBlocks send("scatterv", sendbuf, sendcounts, displs, comm.size(), sendtype);
+  send.pack();
+  if (in_place(recvbuf)) {  // the root's block stays where it is
+    comm.scatterv_bytes(send.bytes(), send.sizes(), send.block(root), 1, root, algorithm);
+    return;
+  }
+  PackedBuffer recv(recvbuf, whole_count(recvcount, "scatterv"), recvtype, false);
+  comm.scatterv_bytes(send.bytes(), send.sizes(), recv.bytes(), 1, root, algorithm);
+  recv.unpack();
 }
 
 void detail::mpi_allreduce(Collectives& comm, const void* sendbuf, void* recvbuf, int count,
@@ -277,6 +434,12 @@ void detail::mpi_reduce_scatter(Collectives& comm, const void* sendbuf, void* re
 }
 
 namespace {
+
+constexpr auto kMostStockBytes = static_cast<std::size_t>(std::numeric_limits<int>::max());
+
+[[noreturn]] void refuse_stock_size() {
+  throw std::invalid_argument("algorithm 'mpi': MPI's own collectives take at most 2 GiB");
+}
 
 const MpiReducer& mpi_reducer(const CallArguments& a) {
   const auto* reducer = dynamic_cast<const MpiReducer*>(a.reducer);
@@ -333,15 +496,23 @@ void stock_allgather(const StockCall& c) {
              c.comm);
 }
 
+/// Sizes of blocks that follow each other, as MPI has them.
+struct IntBlocks {
+  explicit IntBlocks(std::span<const std::size_t> bytes)
+      : counts(int_counts(bytes, 1)), offsets(counts.size()) {
+    std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
+  }
+  std::vector<int> counts;
+  std::vector<int> offsets;
+};
+
 void stock_allgatherv(const StockCall& c) {
   if (c.a.block_bytes.empty()) return stock_allgather(c);
-  const std::vector<int> counts = int_counts(c.a.block_bytes, 1);
-  std::vector<int> displacements(counts.size());
-  std::exclusive_scan(counts.begin(), counts.end(), displacements.begin(), 0);
+  const IntBlocks blocks(c.a.block_bytes);
   const auto self = static_cast<std::size_t>(c.rank);
-  const bool in_place = c.a.send.data() == c.a.recv.data() + displacements[self];
-  PAPFFT_MPI(MPI_Allgatherv, c.send_unless(in_place), counts[self], MPI_BYTE, c.recv(), counts.data(),
-             displacements.data(), MPI_BYTE, c.comm);
+  const bool in_place = c.a.send.data() == c.a.recv.data() + blocks.offsets[self];
+  PAPFFT_MPI(MPI_Allgatherv, c.send_unless(in_place), blocks.counts[self], MPI_BYTE, c.recv(),
+             blocks.counts.data(), blocks.offsets.data(), MPI_BYTE, c.comm);
 }
 
 void stock_allreduce(const StockCall& c) {
@@ -361,6 +532,35 @@ void stock_reduce_scatter(const StockCall& c) {
   PAPFFT_MPI(MPI_Reduce_scatter, c.send(), c.recv(), counts.data(), reducer.type(), reducer.op(), c.comm);
 }
 
+void stock_alltoall(const StockCall& c) {
+  PAPFFT_MPI(MPI_Alltoall, c.send(), c.bytes(), MPI_BYTE, c.recv(), c.bytes(), MPI_BYTE, c.comm);
+}
+
+void stock_alltoallv(const StockCall& c) {
+  if (c.a.recv.size() > kMostStockBytes) refuse_stock_size();
+  const IntBlocks out(c.a.block_bytes);
+  const IntBlocks in(c.a.recv_block_bytes);
+  PAPFFT_MPI(MPI_Alltoallv, c.send(), out.counts.data(), out.offsets.data(), MPI_BYTE, c.recv(),
+             in.counts.data(), in.offsets.data(), MPI_BYTE, c.comm);
+}
+
+void stock_gatherv(const StockCall& c) {
+  const IntBlocks blocks(c.a.block_bytes);  // at the root alone
+  const bool in_place =
+      c.rank == c.a.root && c.send() == c.a.recv.data() + blocks.offsets[static_cast<std::size_t>(c.rank)];
+  PAPFFT_MPI(MPI_Gatherv, c.send_unless(in_place), static_cast<int>(c.a.send.size()), MPI_BYTE, c.recv(),
+             blocks.counts.data(), blocks.offsets.data(), MPI_BYTE, c.a.root, c.comm);
+}
+
+void stock_scatterv(const StockCall& c) {
+  const IntBlocks blocks(c.a.block_bytes);  // at the root alone
+  const bool in_place =
+      c.rank == c.a.root && c.recv() == c.a.send.data() + blocks.offsets[static_cast<std::size_t>(c.rank)];
+  PAPFFT_MPI(MPI_Scatterv, c.send(), blocks.counts.data(), blocks.offsets.data(), MPI_BYTE,
+             in_place ? MPI_IN_PLACE : c.recv(), static_cast<int>(c.a.recv.size()), MPI_BYTE, c.a.root,
+             c.comm);
+}
+
 /// MPI's argument lists, in the order of the operations. An operation that is not here has no call of MPI's.
 constexpr auto kStockCalls = [] {
   std::array<void (*)(const StockCall&), kOperations.size()> calls{};
@@ -373,6 +573,10 @@ constexpr auto kStockCalls = [] {
   of(Operation::allgatherv) = stock_allgatherv;
   of(Operation::allreduce) = stock_allreduce;
   of(Operation::reduce_scatter) = stock_reduce_scatter;
+  of(Operation::alltoall) = stock_alltoall;
+  of(Operation::alltoallv) = stock_alltoallv;
+  of(Operation::gatherv) = stock_gatherv;
+  of(Operation::scatterv) = stock_scatterv;
   return calls;
 }();
 
@@ -382,9 +586,7 @@ void detail::mpi_stock_call(MPI_Comm comm, const CallArguments& a) {
   if (mpi_has_ended()) require_mpi();
   int rank = 0;
   PAPFFT_MPI(MPI_Comm_rank, comm, &rank);
-  if (a.bytes > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    throw std::invalid_argument("algorithm 'mpi': MPI's own collectives take at most 2 GiB");
-  }
+  if (a.bytes > kMostStockBytes) refuse_stock_size();
   const auto stock = kStockCalls.at(static_cast<std::size_t>(a.operation));
   if (stock == nullptr) {
     throw std::invalid_argument(std::string(to_string(a.operation)) + ": MPI has no such call");

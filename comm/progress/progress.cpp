@@ -27,6 +27,14 @@ Key pop(std::vector<Key>& heap) {
   return key;
 }
 
+/// Whether op i, a send, waits for an empty message from its receiver.
+bool is_invited(const Program& program, int i) {
+  return std::ranges::any_of(program.after(i), [&](int before) {
+    const Op& op = program[before];
+    return is_receive(op.kind) && op.blocks.count() == 0 && op.peer == program[i].peer;
+  });
+}
+
 }  // namespace
 
 Progress::Progress(const Shape& shape, const Program& program, const SlotSizes& sizes, const Rules& rules,
@@ -43,7 +51,8 @@ Progress::Progress(const Shape& shape, const Program& program, const SlotSizes& 
     Node& n = node(i);
     const bool is_void = op.blocks.count() > 0 && sizes.of(op.blocks) == 0 && shape.credits == 0;
     const bool local = comm::is_local(op.kind) || is_void;
-    const bool counted = !local && op.credit == Credit::none && op.blocks.count() > 0;
+    const bool invited = op.kind == OpKind::send && is_invited(program, i);
+    const bool counted = !local && op.credit == Credit::none && op.blocks.count() > 0 && !invited;
     const bool aside = counted && op.kind == OpKind::recv_combine && rules.landing == Landing::aside;
     const bool needs = !needs_arrival.empty() && needs_arrival[static_cast<std::size_t>(i)];
     takes = takes || op.credit == Credit::take;

@@ -61,7 +61,8 @@ class ProgressObserver {
 /// - The ops that it waits for have ended.
 /// - The rank has arrived, or the op does not need the arrival (background.hpp) and begin() was called.
 /// - It is a local op, or it has entered its window, or the window does not count it. The window counts every message that
-///   names slots and has no credit mark.
+///   names slots and has no credit mark, but no send that waits for an empty message from its receiver. That one has been invited, and
+///   the receiver knows how many it invites, in an order of its own.
 /// - It has a credit, if it takes one (see Credit).
 /// A receive that lands aside only has to enter its window. It may be combined when its message has landed and the first two
 /// conditions hold.

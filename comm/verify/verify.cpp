@@ -96,7 +96,7 @@ class Run {
 
   Value initial(Rank r, int slot) const {
     Value value;
-    const int block = shape_.block_of(slot);
+    const int block = shape_.block_of(r, slot);
     const Held held = held_before(shape_, r, block);
     if (held == Held::nothing) return value;
     const Rank contributor = held == Held::root ? shape_.root : r;
@@ -196,13 +196,17 @@ class Run {
 
   bool put(Rank r, int i, const Op& op, int slot, const Value& value) {
     Value& held = slots_[idx(r)][idx(slot)];
-    if (shape_.block_of(slot) != value.block) {
+    const int block = shape_.block_of(r, slot);
+    const bool fits = block == Shape::kAnyBlock ? value.block % shape_.segments == shape_.segment_of(slot)
+                                                : value.block == block;
+    if (!fits) {
       return fail(r, i,
-                  "gets block " + std::to_string(value.block) + " for block " +
-                      std::to_string(shape_.block_of(slot)));
+                  "gets block " + std::to_string(value.block) + " for " +
+                      (block == Shape::kAnyBlock ? "another segment" : "block " + std::to_string(block)));
     }
     if (!combines(op.kind)) {
-      if (held.block >= 0 && held.contributors == value.contributors) return fail(r, i, "gets what it holds");
+      if (held.block == value.block && held.contributors == value.contributors)
+        return fail(r, i, "gets what it holds");
       held = value;
       return true;
     }
@@ -242,7 +246,7 @@ class Run {
   bool check_end() {
     for (Rank r = 0; r < shape_.ranks; ++r) {
       for (int slot = 0; slot < shape_.blocks(); ++slot) {
-        const int block = shape_.block_of(slot);
+        const int block = shape_.block_of(r, slot);
         const Held promised = held_after(shape_, r, block);
         if (promised == Held::nothing || is_void(slot)) continue;
         const Value& value = slots_[idx(r)][idx(slot)];

@@ -26,8 +26,8 @@ class Transport;
 /// One collective call, untyped. Sizes are in bytes and whole numbers of elements.
 struct CallArguments {
   Operation operation = Operation::scatter;
-  /// The size of one rank's block (scatter, gather, allgather, reduce_scatter) or of the vector (bcast, reduce, allreduce).
-  /// Where block_bytes has the blocks' sizes, this is the size of all blocks together.
+  /// The size of one rank's block (scatter, gather, allgather, reduce_scatter), of what one rank has for another (alltoall) or of the
+  /// vector (bcast, reduce, allreduce). Where block_bytes has the blocks' sizes, this is the size of all blocks together.
   std::size_t bytes = 0;
   std::size_t element_bytes = 1;
   int root = 0;
@@ -35,7 +35,10 @@ struct CallArguments {
   std::span<const std::byte> send = {};
   std::span<std::byte> recv = {};
   const Reducer* reducer = nullptr;
-  std::span<const std::size_t> block_bytes = {};  ///< of each rank's block; empty: all are `bytes`
+  /// Of each rank's block; of an alltoallv, of what this rank has for each. Empty: all are `bytes`. A gatherv and a scatterv need the
+  /// sizes at the root alone.
+  std::span<const std::size_t> block_bytes = {};
+  std::span<const std::size_t> recv_block_bytes = {};  ///< of an alltoallv: of what this rank gets from each
 };
 
 /// How a collective call went: for benchmarks.
@@ -209,6 +212,39 @@ class PAPFFT_API Collectives {
   void reduce_scatter(std::span<const T> send, std::span<T> recv, std::span<const std::size_t> counts, Op op,
                       std::string_view algorithm = "auto");
 
+  /// Block t of rank s's `send` becomes block s of rank t's `recv`. Both have P blocks of one size, and must not overlap.
+  template <Element T>
+  void alltoall(std::span<const T> send, std::span<T> recv, std::string_view algorithm = "auto") {
+    alltoall_bytes(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), algorithm);
+  }
+
+  /// The same for blocks of any sizes: this rank has send_counts[t] elements for rank t and gets recv_counts[s] elements from
+  /// rank s. Any of them may be 0. The blocks follow one another in `send` and in `recv`.
+  template <Element T>
+  void alltoallv(std::span<const T> send, std::span<const std::size_t> send_counts, std::span<T> recv,
+                 std::span<const std::size_t> recv_counts, std::string_view algorithm = "auto") {
+    alltoallv_bytes(std::as_bytes(send), in_bytes(send_counts, sizeof(T)), std::as_writable_bytes(recv),
+                    in_bytes(recv_counts, sizeof(T)), sizeof(T), algorithm);
+  }
+
+  /// gather() for blocks of any sizes: rank r's `send` becomes block r of the root's `recv`, in which the blocks follow one another.
+  /// @param counts  elements of each rank's block, which may be 0; ignored elsewhere than at the root
+  template <Element T>
+  void gatherv(std::span<const T> send, std::span<T> recv, std::span<const std::size_t> counts, int root,
+               std::string_view algorithm = "auto") {
+    gatherv_bytes(std::as_bytes(send), std::as_writable_bytes(recv), in_bytes(counts, sizeof(T)), sizeof(T),
+                  root, algorithm);
+  }
+
+  /// scatter() for blocks of any sizes: block r of the root's `send`, in which the blocks follow one another, goes to rank r's
+  /// `recv`. @param counts  as gatherv's
+  template <Element T>
+  void scatterv(std::span<const T> send, std::span<const std::size_t> counts, std::span<T> recv, int root,
+                std::string_view algorithm = "auto") {
+    scatterv_bytes(std::as_bytes(send), in_bytes(counts, sizeof(T)), std::as_writable_bytes(recv), sizeof(T),
+                   root, algorithm);
+  }
+
   /// Measures what messages cost between two ranks. Sends three streams of short messages and three of long ones, each
   /// message answered by its receiver; the fastest stream of each kind counts. Collective. With the defaults it takes
   /// some tens of milliseconds at 1 Gb/s. @return the same on all ranks, with the latency of Options::link; in a group of
@@ -221,17 +257,21 @@ class PAPFFT_API Collectives {
 
   /// Any operation that combines nothing, typed. Its row in papfft/operation.hpp says which rank needs which buffer.
   /// @param counts  elements of each rank's block, if the operation takes sizes; empty: all blocks have one size
+  /// @param recv_counts  of an alltoallv, elements of what this rank gets from each
   template <Element T>
   void collective(Operation operation, std::span<const T> send, std::span<T> recv, int root = 0,
-                  std::string_view algorithm = "auto", std::span<const std::size_t> counts = {}) {
+                  std::string_view algorithm = "auto", std::span<const std::size_t> counts = {},
+                  std::span<const std::size_t> recv_counts = {}) {
     const std::vector<std::size_t> block_bytes = in_bytes(counts, sizeof(T));
+    const std::vector<std::size_t> recv_block_bytes = in_bytes(recv_counts, sizeof(T));
     call(prepared({.operation = operation,
                    .element_bytes = sizeof(T),
                    .root = root,
                    .algorithm = algorithm,
                    .send = std::as_bytes(send),
                    .recv = std::as_writable_bytes(recv),
-                   .block_bytes = block_bytes}));
+                   .block_bytes = block_bytes,
+                   .recv_block_bytes = recv_block_bytes}));
   }
   /// The same for an operation that combines.
   template <Element T, typename Op>
@@ -320,6 +360,19 @@ class PAPFFT_API Collectives {
                             std::span<const std::size_t> block_bytes, const Reducer& reducer,
                             std::string_view algorithm);
 
+  void alltoall_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes,
+                      std::string_view algorithm);
+  void alltoallv_bytes(std::span<const std::byte> send, std::span<const std::size_t> send_block_bytes,
+                       std::span<std::byte> recv, std::span<const std::size_t> recv_block_bytes,
+                       std::size_t element_bytes, std::string_view algorithm);
+  /// @param block_bytes  of each rank; ignored elsewhere than at the root
+  void gatherv_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
+                     std::span<const std::size_t> block_bytes, std::size_t element_bytes, int root,
+                     std::string_view algorithm);
+  void scatterv_bytes(std::span<const std::byte> send, std::span<const std::size_t> block_bytes,
+                      std::span<std::byte> recv, std::size_t element_bytes, int root,
+                      std::string_view algorithm);
+
   /// Returns on every rank after all have called it.
   void barrier();
 
@@ -342,7 +395,6 @@ class PAPFFT_API Collectives {
   /// Says that stock_call works here, so that "auto" may choose it.
   void offer_stock_calls();
 
- private:
   [[nodiscard]] static std::vector<std::size_t> in_bytes(std::span<const std::size_t> counts,
                                                          std::size_t element_bytes) {
     std::vector<std::size_t> bytes(counts.begin(), counts.end());
@@ -350,6 +402,7 @@ class PAPFFT_API Collectives {
     return bytes;
   }
 
+ private:
   std::unique_ptr<CallEngine> engine_;
 };
 

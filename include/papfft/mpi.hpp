@@ -63,6 +63,20 @@ void mpi_allreduce(Collectives& comm, const void* sendbuf, void* recvbuf, int co
 void mpi_reduce_scatter(Collectives& comm, const void* sendbuf, void* recvbuf,
                         std::span<const int> recvcounts, MPI_Datatype type, MPI_Op op,
                         std::string_view algorithm);
+void mpi_alltoall(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  int recvcount, MPI_Datatype recvtype, std::string_view algorithm);
+void mpi_alltoallv(Collectives& comm, const void* sendbuf, const int sendcounts[], const int sdispls[],
+                   MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
+                   MPI_Datatype recvtype, std::string_view algorithm);
+void mpi_alltoallw(Collectives& comm, const void* sendbuf, const int sendcounts[], const int sdispls[],
+                   const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[],
+                   const MPI_Datatype recvtypes[], std::string_view algorithm);
+void mpi_gatherv(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                 std::string_view algorithm);
+void mpi_scatterv(Collectives& comm, const void* sendbuf, const int sendcounts[], const int displs[],
+                  MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                  std::string_view algorithm);
 void mpi_stock_call(MPI_Comm comm, const CallArguments& arguments);
 void mpi_stock_call(TunedStock& stock, const CallArguments& arguments);
 [[nodiscard]] PersistentCall mpi_scatter_init(Session& session, const void* sendbuf, int sendcount,
@@ -118,8 +132,11 @@ class OverMpi : private detail::OwnedTransport, public Base {
   using Base::allgather;
   using Base::allgatherv;
   using Base::allreduce;
+  using Base::alltoall;
+  using Base::alltoallv;
   using Base::bcast;
   using Base::gather;
+  using Base::gatherv;
   using Base::ibcast;
   using Base::igather;
   using Base::ireduce;
@@ -127,6 +144,7 @@ class OverMpi : private detail::OwnedTransport, public Base {
   using Base::reduce;
   using Base::reduce_scatter;
   using Base::scatter;
+  using Base::scatterv;
 
   void scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                MPI_Datatype recvtype, int root, std::string_view algorithm = "auto") {
@@ -165,6 +183,36 @@ class OverMpi : private detail::OwnedTransport, public Base {
   void reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type, MPI_Op op,
                             std::string_view algorithm = "auto") {
     detail::mpi_reduce_scatter(*this, sendbuf, recvbuf, {&recvcount, 1}, type, op, algorithm);
+  }
+
+  void alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                MPI_Datatype recvtype, std::string_view algorithm = "auto") {
+    detail::mpi_alltoall(*this, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, algorithm);
+  }
+  void alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                 void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                 std::string_view algorithm = "auto") {
+    detail::mpi_alltoallv(*this, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                          recvtype, algorithm);
+  }
+  /// Each block has a datatype of its own; displacements are in bytes. An alltoallv of the packed blocks.
+  void alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                 const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[],
+                 const MPI_Datatype recvtypes[], std::string_view algorithm = "auto") {
+    detail::mpi_alltoallw(*this, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                          recvtypes, algorithm);
+  }
+  void gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+               const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+               std::string_view algorithm = "auto") {
+    detail::mpi_gatherv(*this, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
+                        algorithm);
+  }
+  void scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+                void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                std::string_view algorithm = "auto") {
+    detail::mpi_scatterv(*this, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
+                         algorithm);
   }
 
   /// Started calls take datatypes without gaps.

@@ -122,28 +122,48 @@ PAPFFT_API int PAT_Session_get_statistics(PAT_Session session, PAT_Statistics* s
  *
  * `comm` is that of PAT_Init (or has the same ranks in the same order). The list, as DO(name, name after PAT_Session_, the name of
  * its algorithms' operation, parameters, arguments): */
-#define PAT_FOR_EACH_OPERATION(DO)                                                                      \
-  DO(Scatter, scatter, scatter, PAT_BLOCKS, PAT_BLOCKS_GIVEN)                                           \
-  DO(Gather, gather, gather, PAT_BLOCKS, PAT_BLOCKS_GIVEN)                                              \
-  DO(Bcast, bcast, bcast, PAT_VECTOR, PAT_VECTOR_GIVEN)                                                 \
-  DO(Reduce, reduce, reduce, PAT_REDUCED, PAT_REDUCED_GIVEN)                                            \
-  DO(Allgather, allgather, allgather,                                                                   \
-     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,          \
-      MPI_Datatype recvtype),                                                                           \
-     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype))                                      \
-  DO(Allgatherv, allgatherv, allgatherv,                                                                \
-     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], \
-      const int displs[], MPI_Datatype recvtype),                                                       \
-     (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype))                             \
-  DO(Allreduce, allreduce, allreduce,                                                                   \
-     (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op),                 \
-     (sendbuf, recvbuf, count, datatype, op))                                                           \
-  DO(Reduce_scatter, reduce_scatter, reduce_scatter,                                                    \
-     (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op),    \
-     (sendbuf, recvbuf, recvcounts, datatype, op))                                                      \
-  DO(Reduce_scatter_block, reduce_scatter_block, reduce_scatter,                                        \
-     (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op),             \
-     (sendbuf, recvbuf, recvcount, datatype, op))
+#define PAT_FOR_EACH_OPERATION(DO)                                                                           \
+  DO(Scatter, scatter, scatter, PAT_BLOCKS, PAT_BLOCKS_GIVEN)                                                \
+  DO(Gather, gather, gather, PAT_BLOCKS, PAT_BLOCKS_GIVEN)                                                   \
+  DO(Bcast, bcast, bcast, PAT_VECTOR, PAT_VECTOR_GIVEN)                                                      \
+  DO(Reduce, reduce, reduce, PAT_REDUCED, PAT_REDUCED_GIVEN)                                                 \
+  DO(Allgather, allgather, allgather,                                                                        \
+     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,               \
+      MPI_Datatype recvtype),                                                                                \
+     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype))                                           \
+  DO(Allgatherv, allgatherv, allgatherv,                                                                     \
+     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],      \
+      const int displs[], MPI_Datatype recvtype),                                                            \
+     (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype))                                  \
+  DO(Allreduce, allreduce, allreduce,                                                                        \
+     (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op),                      \
+     (sendbuf, recvbuf, count, datatype, op))                                                                \
+  DO(Reduce_scatter, reduce_scatter, reduce_scatter,                                                         \
+     (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op),         \
+     (sendbuf, recvbuf, recvcounts, datatype, op))                                                           \
+  DO(Reduce_scatter_block, reduce_scatter_block, reduce_scatter,                                             \
+     (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op),                  \
+     (sendbuf, recvbuf, recvcount, datatype, op))                                                            \
+  DO(Alltoall, alltoall, alltoall,                                                                           \
+     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,               \
+      MPI_Datatype recvtype),                                                                                \
+     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype))                                           \
+  DO(Alltoallv, alltoallv, alltoallv,                                                                        \
+     (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,               \
+      void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype),                    \
+     (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype))                       \
+  DO(Alltoallw, alltoallw, alltoallv,                                                                   \
+     (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], \
+      void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[]),      \
+     (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes))                \
+  DO(Gatherv, gatherv, gatherv,                                                                              \
+     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],      \
+      const int displs[], MPI_Datatype recvtype, int root),                                                  \
+     (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root))                            \
+  DO(Scatterv, scatterv, scatterv,                                                                           \
+     (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, \
+      int recvcount, MPI_Datatype recvtype, int root),                                                       \
+     (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root))
 
 /* Parameters that several operations have, and the names of these parameters alone. */
 #define PAT_BLOCKS                                                                          \

@@ -169,6 +169,35 @@ class PAPFFT_API Session : public Collectives {
                                 .recv = std::as_writable_bytes(recv)}));
   }
 
+  /// The same for blocks of any sizes: arguments as scatterv() and gatherv(), of which the sizes are kept. Only so can these calls
+  /// begin before their callers come, because otherwise nobody knows the next call's sizes.
+  template <Element T>
+  [[nodiscard]] PersistentCall scatterv_init(std::span<const T> send, std::span<const std::size_t> counts,
+                                             std::span<T> recv, int root,
+                                             std::string_view algorithm = "auto") {
+    const std::vector<std::size_t> block_bytes = in_bytes(counts, sizeof(T));
+    return persistent(prepared({.operation = Operation::scatterv,
+                                .element_bytes = sizeof(T),
+                                .root = root,
+                                .algorithm = algorithm,
+                                .send = std::as_bytes(send),
+                                .recv = std::as_writable_bytes(recv),
+                                .block_bytes = block_bytes}));
+  }
+  template <Element T>
+  [[nodiscard]] PersistentCall gatherv_init(std::span<const T> send, std::span<T> recv,
+                                            std::span<const std::size_t> counts, int root,
+                                            std::string_view algorithm = "auto") {
+    const std::vector<std::size_t> block_bytes = in_bytes(counts, sizeof(T));
+    return persistent(prepared({.operation = Operation::gatherv,
+                                .element_bytes = sizeof(T),
+                                .root = root,
+                                .algorithm = algorithm,
+                                .send = std::as_bytes(send),
+                                .recv = std::as_writable_bytes(recv),
+                                .block_bytes = block_bytes}));
+  }
+
   /// The time now, on rank 0's clock.
   [[nodiscard]] std::int64_t now_ns() const;
   [[nodiscard]] SessionStatistics statistics() const;

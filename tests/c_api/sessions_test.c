@@ -112,6 +112,46 @@ static void reduce_scatter_block_is_mpis(Target t, Buffers* b, int root) {
   OK(CALL(t, Reduce_scatter_block, reduce_scatter_block, b->send, b->got, kBlock, MPI_INT, MPI_SUM));
 }
 
+static void alltoall_is_mpis(Target t, Buffers* b, int root) {
+  (void)root;
+  MPI_Alltoall(b->send, kBlock, MPI_INT, b->expected, kBlock, MPI_INT, t.comm);
+  OK(CALL(t, Alltoall, alltoall, b->send, kBlock, MPI_INT, b->got, kBlock, MPI_INT));
+}
+/* Rank a has as much for rank b as rank (a + b) mod P would have in the other calls. */
+static void alltoallv_is_mpis(Target t, Buffers* b, int root) {
+  int counts[kMostRanks], displs[kMostRanks], r;
+  (void)root;
+  for (r = 0; r < t.size; ++r) {
+    counts[r] = b->counts[(t.rank + r) % t.size];
+    displs[r] = 3 + r * kBlock;
+  }
+  MPI_Alltoallv(b->send, counts, displs, MPI_INT, b->expected, counts, displs, MPI_INT, t.comm);
+  OK(CALL(t, Alltoallv, alltoallv, b->send, counts, displs, MPI_INT, b->got, counts, displs, MPI_INT));
+}
+static void alltoallw_is_mpis(Target t, Buffers* b, int root) {
+  int counts[kMostRanks], displs[kMostRanks], r;
+  MPI_Datatype types[kMostRanks];
+  (void)root;
+  for (r = 0; r < t.size; ++r) {
+    const int as_bytes = (t.rank + r) % 2;
+    types[r] = as_bytes ? MPI_BYTE : MPI_INT;
+    counts[r] = as_bytes ? 3 : b->counts[(t.rank + r) % t.size];
+    displs[r] = r * kBlock * (int)sizeof(int);
+  }
+  MPI_Alltoallw(b->send, counts, displs, types, b->expected, counts, displs, types, t.comm);
+  OK(CALL(t, Alltoallw, alltoallw, b->send, counts, displs, types, b->got, counts, displs, types));
+}
+static void gatherv_is_mpis(Target t, Buffers* b, int root) {
+  const int mine = b->counts[t.rank];
+  MPI_Gatherv(b->send, mine, MPI_INT, b->expected, b->counts, b->displs, MPI_INT, root, t.comm);
+  OK(CALL(t, Gatherv, gatherv, b->send, mine, MPI_INT, b->got, b->counts, b->displs, MPI_INT, root));
+}
+static void scatterv_is_mpis(Target t, Buffers* b, int root) {
+  const int mine = b->counts[t.rank];
+  MPI_Scatterv(b->send, b->counts, b->displs, MPI_INT, b->expected, mine, MPI_INT, root, t.comm);
+  OK(CALL(t, Scatterv, scatterv, b->send, b->counts, b->displs, MPI_INT, b->got, mine, MPI_INT, root));
+}
+
 static void finish(PAT_Request* request, int by_test) {
   int done = 0;
   if (!by_test) OK(PAT_Wait(request));
@@ -173,6 +213,11 @@ static const struct {
                    {allreduce_is_mpis, {"ring", "recursive-doubling", "mpi"}},
                    {reduce_scatter_is_mpis, {"ring", "circulant-n", "mpi"}},
                    {reduce_scatter_block_is_mpis, {"ring", "circulant", "mpi"}},
+                   {alltoall_is_mpis, {"circulant", "bcredit", "mpi"}},
+                   {alltoallv_is_mpis, {"pairwise", "credit", "mpi"}},
+                   {alltoallw_is_mpis, {"linear", "credit", "mpi"}},
+                   {gatherv_is_mpis, {"bsls", "credit", "mpi"}},
+                   {scatterv_is_mpis, {"lin", "bsln", "mpi"}},
                    {iscatter_is_mpis, {"lin", "bnom", "sbn"}},
                    {igather_is_mpis, {"credit", "bnom", "lin"}},
                    {ibcast_is_mpis, {"circulant", "bnom", "chain"}},

@@ -19,7 +19,8 @@ class BenchTest(ProgramTest):
     def test_every_operation_gives_right_data_and_sensible_figures(self):
         for operation, more in (("gather", "mpi-igather,bsls,bsbn"), ("scatter", "mpi-iscatter,bsln,bsbn"),
                                 ("bcast", "auto"), ("reduce", "mpi"), ("allgather", "auto"), ("allgatherv", "auto"),
-                                ("allreduce", "auto"), ("reduce_scatter", "auto")):
+                                ("allreduce", "auto"), ("reduce_scatter", "auto"), ("alltoall", "circulant"), ("alltoallv", "credit"),
+                                ("gatherv", "sls"), ("scatterv", "auto")):
             with self.subTest(operation):
                 result = self.collective("--op", operation, "--algorithms", f"all,{more}", "--bytes", "64K",
                                          "--delay", "none,late:1:3ms", "--root", 1)
@@ -34,7 +35,7 @@ class BenchTest(ProgramTest):
                     self.assertLessEqual(row["elapsed_ms"]["min"], row["run_ms"]["max"])
 
     def test_blocks_may_have_any_size(self):
-        for operation in ("allgatherv", "reduce_scatter"):
+        for operation in ("allgatherv", "reduce_scatter", "alltoallv", "gatherv", "scatterv"):
             for counts in ("irregular", "degenerate"):
                 with self.subTest(operation, counts=counts):
                     result = self.collective("--op", operation, "--counts", counts, "--algorithms", "all", "--bytes", "64K",

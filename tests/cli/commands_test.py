@@ -116,7 +116,7 @@ class CompletionTest(ProgramTest):
                               (("bench", "collective", "--work", "s"), {"sleep", "spin"}),
                               (("experiment", "--where", ""), {"simulator", "cluster", "all"}),
                               (("transform", "--engine", "f"), {"farm"}),
-                              (("bench", "collective", "--op", "=", "all"), {"allgather", "allgatherv", "allreduce"}),
+                              (("bench", "collective", "--op", "=", "all"), {"allgather", "allgatherv", "allreduce", "alltoall", "alltoallv"}),
                               (("bench", "s"), {"schedule"})):
             with self.subTest(words):
                 self.assertEqual(set(self.complete(*words)), values)

@@ -183,7 +183,9 @@ TEST_F(StockLanes, HostsOfSeveralSizesAreRefused) {
   if (world_.size() < 3) GTEST_SKIP() << "three ranks or more make uneven hosts";
   std::vector<int> host_of_rank(ranks());
   host_of_rank.back() = 1;
-  EXPECT_THROW(require_lanes(comm::Hosts(world_.size(), host_of_rank)), std::invalid_argument);
+  const comm::Hosts uneven(world_.size(), host_of_rank);
+  EXPECT_THROW(require_lanes(Operation::bcast, uneven), std::invalid_argument);
+  EXPECT_THROW(require_lanes(Operation::alltoall, comm::Hosts(world_.size(), {})), std::invalid_argument);
 }
 
 }  // namespace

@@ -78,8 +78,8 @@ class RankBuffers {
     for (int s = 0; s < shape.slots(); ++s) {
       const auto bytes = static_cast<std::size_t>(c.slot_bytes[static_cast<std::size_t>(s)]);
       const bool block = s < shape.blocks();
-      const Held before = block ? held_before(shape, rank, shape.block_of(s)) : Held::nothing;
-      const Held after = block ? held_after(shape, rank, shape.block_of(s)) : Held::nothing;
+      const Held before = block ? held_before(shape, rank, shape.block_of(rank, s)) : Held::nothing;
+      const Held after = block ? held_after(shape, rank, shape.block_of(rank, s)) : Held::nothing;
       input_.emplace_back(before == Held::nothing ? 0 : std::max<std::size_t>(bytes, 1), given(rank, s));
       output_.emplace_back(after == Held::nothing ? 0 : std::max<std::size_t>(bytes, 1));
       sizes_.push_back(bytes);

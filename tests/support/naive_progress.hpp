@@ -127,12 +127,18 @@ class NaiveProgress final : public ProgressObserver {
                        [](std::int64_t bytes) { return bytes == 0; });
   }
   [[nodiscard]] bool is_here(const Op& op) const { return comm::is_local(op.kind) || is_void(op); }
-  [[nodiscard]] bool is_counted(const Op& op) const {
-    return !is_here(op) && op.blocks.count() > 0 && op.credit == Credit::none;
+  [[nodiscard]] bool is_counted(Rank r, int i) const {
+    const Op& op = program_of(r)[i];
+    if (is_here(op) || op.blocks.count() == 0 || op.credit != Credit::none) return false;
+    if (op.kind != OpKind::send) return true;
+    return std::ranges::none_of(program_of(r).after(i), [&](int before) {
+      const Op& invites = program_of(r)[before];
+      return is_receive(invites.kind) && invites.blocks.count() == 0 && invites.peer == op.peer;
+    });
   }
   [[nodiscard]] bool is_aside(Rank r, int i) const {
     const Op& op = program_of(r)[i];
-    return is_counted(op) && op.kind == OpKind::recv_combine && rules_.landing == Landing::aside;
+    return is_counted(r, i) && op.kind == OpKind::recv_combine && rules_.landing == Landing::aside;
   }
 
   [[nodiscard]] bool is_ready(Rank r, int i) const {
@@ -149,7 +155,7 @@ class NaiveProgress final : public ProgressObserver {
     int unfinished = 0;
     for (int k = 0; k < i; ++k) {
       const Op& earlier = program_of(r)[k];
-      if (is_counted(earlier) && (earlier.kind == OpKind::send) == sends && !state(r, k).ended) ++unfinished;
+      if (is_counted(r, k) && (earlier.kind == OpKind::send) == sends && !state(r, k).ended) ++unfinished;
     }
     return unfinished < (sends ? rules_.window.sends : rules_.window.receives);
   }
@@ -181,7 +187,7 @@ class NaiveProgress final : public ProgressObserver {
     const Op& op = program_of(r)[i];
     if (state(r, i).started) return false;
     if (op.credit == Credit::take) return credits_out(r) < ranks_[at(r)].credits && has_turn(r, i);
-    if (is_counted(op) && !is_in_window(r, i)) return false;
+    if (is_counted(r, i) && !is_in_window(r, i)) return false;
     return is_aside(r, i) ? ranks_[at(r)].begun : is_ready(r, i);
   }
 

@@ -57,6 +57,8 @@ TEST_P(PendingOnThreads, EveryAlgorithmGivesTheResultOfTheBlockingCall) {
       std::vector<int> blocking(words(row.after));
       if (row.operation == Operation::bcast && me == root) blocking = input;
       std::vector<int> started = blocking;
+      const std::vector<std::size_t> sizes(row.sizes_are_own ? static_cast<std::size_t>(p) : 0,
+                                           n * sizeof(int));
       const auto arguments = [&](std::vector<int>& result) {
         return comm.prepared({.operation = row.operation,
                               .element_bytes = sizeof(int),
@@ -64,7 +66,9 @@ TEST_P(PendingOnThreads, EveryAlgorithmGivesTheResultOfTheBlockingCall) {
                               .algorithm = algorithm->name,
                               .send = std::as_bytes(std::span(input)),
                               .recv = std::as_writable_bytes(std::span(result)),
-                              .reducer = row.reduces ? &sum : nullptr});
+                              .reducer = row.reduces ? &sum : nullptr,
+                              .block_bytes = sizes,
+                              .recv_block_bytes = sizes});
       };
       comm.call(arguments(blocking));
       comm.start(arguments(started)).wait();

@@ -19,8 +19,8 @@ std::vector<bool> needs_arrival(const Shape& shape, Rank rank, const Program& pr
   named.erase(std::unique(named.begin(), named.end()), named.end());
   std::vector<bool> input(named.size());  // the slot still holds what the caller gave
   for (std::size_t i = 0; i < named.size(); ++i) {
-    input[i] =
-        named[i] < shape.blocks() && held_before(shape, rank, shape.block_of(named[i])) != Held::nothing;
+    input[i] = named[i] < shape.blocks() &&
+               held_before(shape, rank, shape.block_of(rank, named[i])) != Held::nothing;
   }
   std::vector<bool> needs(static_cast<std::size_t>(program.size()));
   for (int i = 0; i < program.size(); ++i) {

@@ -9,8 +9,20 @@ namespace papfft::comm {
 namespace {
 
 bool holds(Holder side, const Shape& shape, Rank rank, int block) {
-  if (side == Holder::all) return true;
-  return rank == (side == Holder::root ? shape.root : block / shape.segments);
+  const int part = block / shape.segments;
+  switch (side) {
+    case Holder::root:
+      return rank == shape.root;
+    case Holder::owner:
+      return rank == part;
+    case Holder::all:
+      return true;
+    case Holder::source:
+      return rank == part / shape.ranks;
+    case Holder::target:
+      return rank == part % shape.ranks;
+  }
+  return false;
 }
 
 }  // namespace

@@ -8,11 +8,12 @@ namespace papfft::comm {
 /// the operation's row in papfft/operation.hpp.
 ///
 /// A block's value is the set of ranks that contributed to it. Moving operations have one contributor: the root
-/// (scatter, bcast) or the block's owner (gather, allgather). Reductions end with all P, each exactly once.
+/// (scatter, bcast) or the block's owner (gather, allgather), which of a pair's block (alltoall) is the rank that it comes from.
+/// Reductions end with all P, each exactly once.
 enum class Held : std::uint8_t {
   nothing,  ///< before: no valid data; after: not promised
   root,     ///< the root's data
-  owner,    ///< the data of the rank that the block belongs to
+  owner,    ///< the data of the rank that the block belongs to, or comes from
   own,      ///< this rank's contribution
   all       ///< every rank's contribution, each once
 };

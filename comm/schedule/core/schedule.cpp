@@ -24,10 +24,15 @@ std::span<const int> Program::after(int i) const {
   return std::span(edges_).subspan(first, last - first);
 }
 
-int Shape::block_of(int slot) const {
-  if (slot >= blocks()) return block_of(scratch[static_cast<std::size_t>(slot - blocks())]);
+int Shape::block_of(Rank rank, int slot) const {
+  if (slot >= blocks()) {
+    return per_pair() ? kAnyBlock : block_of(rank, scratch[static_cast<std::size_t>(slot - blocks())]);
+  }
   if (!per_rank()) return slot;
-  return holder_of(slot / segments) * segments + slot % segments;
+  const int part = slot / segments;
+  const Rank other = holder_of(part % ranks);
+  const int block = !per_pair() ? other : part < ranks ? rank * ranks + other : other * ranks + rank;
+  return block * segments + slot % segments;
 }
 
 }  // namespace papfft::comm

@@ -89,11 +89,15 @@ struct Shape {
   Operation operation = Operation::scatter;
   int ranks = 1;
   Rank root = 0;  ///< of rooted operations, else 0
-  /// Blocks per rank (scatter, gather, allgather, reduce_scatter) or in the vector (bcast, reduce, allreduce).
+  /// Blocks per rank (scatter, gather, allgather, reduce_scatter), per pair of ranks (alltoall) or in the vector (bcast, reduce,
+  /// allreduce).
   int segments = 1;
   /// Where data is per rank: slots v*segments .. are those of rank holder[v]. Empty: holder[v] = v.
+  /// Where it is per pair of ranks, each rank has slots of its own: v*segments .. are what it has for rank holder[v], and
+  /// (P+v)*segments .. what it gets from rank holder[v]. So a rank's slots grow with P, not with P^2.
   std::vector<Rank> holder = {};
-  /// Private slots blocks() .. blocks()+scratch.size()-1: scratch[i] is the slot whose size scratch slot i has.
+  /// Private slots blocks() .. blocks()+scratch.size()-1: scratch[i] is the slot whose size scratch slot i has. Where data is per
+  /// pair of ranks, a scratch slot may hold the same segment of any pair's block, on its way through this rank.
   std::vector<int> scratch = {};
   /// The schedule keeps to one send and one receive per rank and round, but for those inside a host, and sender and receiver
   /// agree on the round.
@@ -104,10 +108,20 @@ struct Shape {
   bool ordered = false;
 
   [[nodiscard]] bool per_rank() const { return moves_per_rank(operation); }
-  [[nodiscard]] int blocks() const { return per_rank() ? ranks * segments : segments; }
+  [[nodiscard]] bool per_pair() const { return traits(operation).is_per_pair(); }
+  /// Stretches of `segments` slots: one per rank; two per rank, if data is per pair; or one for the vector.
+  [[nodiscard]] int parts() const { return per_pair() ? 2 * ranks : per_rank() ? ranks : 1; }
+  /// Slots that are not scratch.
+  [[nodiscard]] int blocks() const { return parts() * segments; }
   [[nodiscard]] int slots() const { return blocks() + static_cast<int>(scratch.size()); }
-  /// Logical block in a slot: rank r's s-th segment is r*segments + s; the vector's s-th is s.
-  [[nodiscard]] int block_of(int slot) const;
+  /// Logical block in a slot of `rank`: rank r's s-th segment is r*segments + s; that of what a has for b is
+  /// (a*P + b)*segments + s; the vector's s-th is s. kAnyBlock: of a scratch slot through which blocks pass.
+  [[nodiscard]] int block_of(Rank rank, int slot) const;
+  static constexpr int kAnyBlock = -1;
+  /// Which segment of its block a slot holds, 0 .. segments-1.
+  [[nodiscard]] int segment_of(int slot) const {
+    return (slot < blocks() ? slot : scratch[static_cast<std::size_t>(slot - blocks())]) % segments;
+  }
   [[nodiscard]] Rank holder_of(int position) const {
     return holder.empty() ? position : holder[static_cast<std::size_t>(position)];
   }

@@ -80,7 +80,7 @@ class OwnLast {
   OwnLast(const Shape& shape, Rank rank, int apart)
       : apart_(apart), slots_(static_cast<std::size_t>(shape.slots()), Slot::plain), builder_(shape.slots()) {
     for (int s = 0; s < shape.blocks(); ++s) {
-      if (held_before(shape, rank, shape.block_of(s)) != Held::nothing) at(s) = Slot::own;
+      if (held_before(shape, rank, shape.block_of(rank, s)) != Held::nothing) at(s) = Slot::own;
     }
     blocks_ = {0, shape.blocks()};
   }

@@ -59,4 +59,14 @@ const Algorithm gather_credit{
     .segmentation = Segmentation::chunks,
     .local = generate};
 
+const Algorithm gatherv_credit{
+    .operation = Operation::gatherv,
+    .name = "credit",
+    .summary = "the root grants block after block, to leaves in the order of their coming",
+    .rounds = "2(P-1)",
+    .bytes = "(P-1)m",
+    .source = "this project",
+    .segmentation = Segmentation::whole,
+    .local = generate};
+
 }  // namespace papfft::comm

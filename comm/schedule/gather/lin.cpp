@@ -32,4 +32,14 @@ const Algorithm gather_lin{.operation = Operation::gather,
                            .source = "SG Sect. 3; Open MPI basic_linear",
                            .local = generate};
 
+const Algorithm gatherv_lin{
+    .operation = Operation::gatherv,
+    .name = "lin",
+    .summary = "the root receives each rank's block, in rank order, one after another",
+    .rounds = "P-1",
+    .bytes = "(P-1)m",
+    .source = "SG Sect. 3; Open MPI basic_linear",
+    .segmentation = Segmentation::whole,
+    .local = generate};
+
 }  // namespace papfft::comm

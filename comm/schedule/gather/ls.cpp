@@ -29,4 +29,14 @@ const Algorithm gather_ls{
     .segmentation = Segmentation::head_and_rest,
     .local = generate};
 
+const Algorithm gatherv_ls{
+    .operation = Operation::gatherv,
+    .name = "ls",
+    .summary = "linear with synchronisation: the root invites each rank with an empty message",
+    .rounds = "2(P-1)",
+    .bytes = "(P-1)m",
+    .source = "SG Fig. 9; Open MPI linear_sync",
+    .segmentation = Segmentation::head_and_rest,
+    .local = generate};
+
 }  // namespace papfft::comm

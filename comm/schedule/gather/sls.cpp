@@ -27,4 +27,14 @@ const Algorithm gather_sls{.operation = Operation::gather,
                            .uses_arrival = true,
                            .local = generate};
 
+const Algorithm gatherv_sls{.operation = Operation::gatherv,
+                            .name = "sls",
+                            .summary = "linear with synchronisation, in order of expected arrival",
+                            .rounds = "2(P-1)",
+                            .bytes = "(P-1)m",
+                            .source = "SG Fig. 9 (Fig. 10 BSLS: the same in the background)",
+                            .segmentation = Segmentation::head_and_rest,
+                            .uses_arrival = true,
+                            .local = generate};
+
 }  // namespace papfft::comm

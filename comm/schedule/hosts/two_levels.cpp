@@ -320,7 +320,9 @@ RankSchedule two_level_part(const Algorithm& flat, const Request& request, Rank 
 }
 
 bool is_served_on_two_levels(const Algorithm& flat) {
-  return flat.segmentation != Segmentation::head_and_rest;
+  // Blocks of a pair of ranks, and blocks whose sizes only their owners know, are not handed on by leaders.
+  const OperationTraits& row = traits(flat.operation);
+  return flat.segmentation != Segmentation::head_and_rest && !row.is_per_pair() && !row.sizes_are_own;
 }
 
 }  // namespace papfft::comm

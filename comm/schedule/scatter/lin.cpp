@@ -27,4 +27,14 @@ const Algorithm scatter_lin{.operation = Operation::scatter,
                             .source = "SG Fig. 5; Open MPI basic_linear",
                             .local = generate};
 
+const Algorithm scatterv_lin{
+    .operation = Operation::scatterv,
+    .name = "lin",
+    .summary = "the root sends each rank its block, in rank order, one after another",
+    .rounds = "P-1",
+    .bytes = "(P-1)m",
+    .source = "SG Fig. 5; Open MPI basic_linear",
+    .segmentation = Segmentation::whole,
+    .local = generate};
+
 }  // namespace papfft::comm

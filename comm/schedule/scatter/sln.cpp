@@ -17,4 +17,14 @@ const Algorithm scatter_sln{.operation = Operation::scatter,
                             .uses_arrival = true,
                             .local = sorted_linear_scatter<Pacing::one_by_one>};
 
+const Algorithm scatterv_sln{.operation = Operation::scatterv,
+                             .name = "sln",
+                             .summary = "linear, in order of expected arrival",
+                             .rounds = "P-1",
+                             .bytes = "(P-1)m",
+                             .source = "SG Fig. 5 (Fig. 6 BSLN: the same in the background)",
+                             .segmentation = Segmentation::whole,
+                             .uses_arrival = true,
+                             .local = sorted_linear_scatter<Pacing::one_by_one>};
+
 }  // namespace papfft::comm

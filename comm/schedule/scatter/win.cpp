@@ -16,4 +16,14 @@ const Algorithm scatter_win{.operation = Operation::scatter,
                             .uses_arrival = true,
                             .local = sorted_linear_scatter<Pacing::windowed>};
 
+const Algorithm scatterv_win{.operation = Operation::scatterv,
+                             .name = "win",
+                             .summary = "linear, in order of expected arrival, several sends under way",
+                             .rounds = "P-1",
+                             .bytes = "(P-1)m",
+                             .source = "own; SG Fig. 5 with non-blocking sends",
+                             .segmentation = Segmentation::whole,
+                             .uses_arrival = true,
+                             .local = sorted_linear_scatter<Pacing::windowed>};
+
 }  // namespace papfft::comm

@@ -160,10 +160,15 @@ TEST(Bound, OfRanksOnOneHostIsTheTimeToCopy) {
   EXPECT_EQ(of(Operation::reduce, {100}), 200) << "one result";
   EXPECT_EQ(of(Operation::allreduce, {100}), 800);
   EXPECT_EQ(of(Operation::reduce_scatter, Sizes(4, 100)), 800);
+  EXPECT_EQ(of(Operation::alltoall, Sizes(4, 100)), 2400) << "three blocks for each of four";
 }
 
 /// What the contract counts as one block: all segments of a rank's block, or the whole vector.
 Sizes contract_sizes(const Shape& shape, const std::vector<std::int64_t>& segment_bytes) {
+  if (shape.per_pair()) {
+    return Sizes(static_cast<std::size_t>(shape.ranks),
+                 static_cast<std::size_t>(shape.segments * segment_bytes[0]));
+  }
   Sizes sizes(shape.per_rank() ? static_cast<std::size_t>(shape.ranks) : 1);
   for (std::size_t i = 0; i < segment_bytes.size(); ++i) {
     sizes[shape.per_rank() ? i / static_cast<std::size_t>(shape.segments) : 0] +=
@@ -185,7 +190,9 @@ void expect_no_less_than_the_bound(const Algorithm& algorithm, int ranks, int se
                                                       .segments = segments,
                                                       .arrival_ns = arrival,
                                                       .round_ns = 50});
-  std::vector<std::int64_t> segment_bytes(static_cast<std::size_t>(schedule.shape.blocks()), 50);
+  // Blocks of pairs of ranks have one size in the simulator.
+  std::vector<std::int64_t> segment_bytes(
+      schedule.shape.per_pair() ? 1 : static_cast<std::size_t>(schedule.shape.blocks()), 50);
   if (random() % 2 == 0) {
     for (auto& bytes : segment_bytes) bytes = static_cast<std::int64_t>(random() % 100);
   }

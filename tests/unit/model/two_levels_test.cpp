@@ -370,7 +370,7 @@ TEST(HostBound, RefusesWhatMakesNoSense) {
 std::vector<std::int64_t> sizes_of(const Shape& shape, std::int64_t bytes) {
   std::vector<std::int64_t> sizes(idx(shape.slots()));
   for (int slot = 0; slot < shape.slots(); ++slot) {
-    const int s = shape.block_of(slot) % shape.segments;
+    const int s = shape.segment_of(slot);
     sizes[idx(slot)] = bytes * (s + 1) / shape.segments - bytes * s / shape.segments;
   }
   return sizes;

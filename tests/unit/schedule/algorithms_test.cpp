@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "comm/schedule/core/background.hpp"
 #include "comm/schedule/core/print.hpp"
 #include "comm/schedule/core/registry.hpp"
@@ -60,6 +62,72 @@ TEST(GatherLs, InvitesEachRankAfterThePreviousOnesFirstSegment) {
                         "  0  round 0  recv <-0 empty\n"
                         "  1  round 0  send ->0 [2,3)  after {0}\n"
                         "  2  round 0  send ->0 [3,4)  after {1}\n"));
+}
+
+// Slots 0 .. 3 are for ranks 0 .. 3, slots 4 .. 7 from them.
+TEST(AlltoallLinear, GoesAroundFromTheNextRank) {
+  EXPECT_THAT(to_text(make(Operation::alltoall, "linear", 4)), HasSubstr("rank 1\n"
+                                                                         "  0  round 0  recv <-0 [4,5)\n"
+                                                                         "  1  round 0  send ->2 [2,3)\n"
+                                                                         "  2  round 1  recv <-3 [7,8)\n"
+                                                                         "  3  round 1  send ->3 [3,4)\n"
+                                                                         "  4  round 2  recv <-2 [6,7)\n"
+                                                                         "  5  round 2  send ->0 [0,1)\n"));
+}
+
+TEST(AlltoallPairwise, EndsAStepBeforeTheNext) {
+  EXPECT_THAT(to_text(make(Operation::alltoallv, "pairwise", 3, 0, 2)),
+              HasSubstr("rank 0\n"
+                        "  0  round 0  recv <-2 [10,12)\n"
+                        "  1  round 0  send ->1 [2,4)\n"
+                        "  2  round 1  recv <-1 [8,10)  after {0 1}\n"
+                        "  3  round 1  send ->2 [4,6)  after {0 1}\n"));
+}
+
+TEST(AlltoallCredit, AsksEachRankThatHasComeForItsBlock) {
+  EXPECT_THAT(to_text(make(Operation::alltoall, "credit", 2)),
+              HasSubstr("rank 0\n"
+                        "  0  round 0  send ->1 empty announces\n"
+                        "  1  round 0  recv <-1 empty  after {0}\n"
+                        "  2  round 0  send ->1 [1,2)  after {1}\n"
+                        "  3  round 0  recv <-1 empty\n"
+                        "  4  round 0  recv <-1 [3,4) gives it back  after {3}\n"
+                        "  5  round 0  send ->1 empty takes a credit  after {3}\n"));
+}
+
+/// How many blocks rank 0 sends in each round of a schedule of P ranks, and to whom.
+std::vector<std::pair<Rank, int>> sends_of_rank_0(std::string_view name, int p) {
+  std::vector<std::pair<Rank, int>> sends;
+  const Schedule schedule = make(Operation::alltoall, name, p);
+  for (const Op& op : schedule.programs[0].ops()) {
+    if (op.kind == OpKind::send) sends.emplace_back(op.peer, op.blocks.count());
+  }
+  return sends;
+}
+
+TEST(AlltoallByRelays, SendsTheDocumentedBlocksInTheFewestRounds) {
+  using Sends = std::vector<std::pair<Rank, int>>;
+  EXPECT_EQ(sends_of_rank_0("bruck", 5), (Sends{{1, 2}, {2, 2}, {4, 1}}));
+  EXPECT_EQ(sends_of_rank_0("circulant", 5), (Sends{{3, 2}, {2, 1}, {1, 2}}));
+  for (int p = 2; p <= 130; ++p) {
+    const auto rounds = static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(p - 1)));
+    const auto blocks = [&](std::string_view name) {
+      int sum = 0;
+      for (const auto& [to, count] : sends_of_rank_0(name, p)) sum += count;
+      return sum;
+    };
+    EXPECT_EQ(sends_of_rank_0("bruck", p).size(), rounds) << p;
+    EXPECT_EQ(sends_of_rank_0("circulant", p).size(), rounds) << p;
+    EXPECT_LE(blocks("circulant"), blocks("bruck")) << p;
+  }
+}
+
+TEST(Alltoall, APartTakesNoMoreSlotsThanItHasBlocksToHandle) {
+  for (const std::string_view name : {"linear", "bruck", "circulant"}) {
+    const Request request{.operation = Operation::alltoall, .ranks = 1024};
+    const RankSchedule part = make_rank_schedule(find_algorithm(request.operation, name), request, 77);
+    EXPECT_LE(part.shape.slots(), (2 + 10) * 1024) << name;
+  }
 }
 
 TEST(Binomial, TakesTheDocumentedRounds) {

@@ -60,6 +60,8 @@ TEST(Operations, PromiseWhatMpiPromises) {
       {Operation::allgatherv, Held::owner, Held::owner, Held::owner, Held::owner},
       {Operation::allreduce, Held::own, Held::own, Held::all, Held::all},
       {Operation::reduce_scatter, Held::own, Held::own, Held::all, Held::all},
+      {Operation::gatherv, Held::owner, Held::owner, Held::owner, Held::nothing},
+      {Operation::scatterv, Held::root, Held::nothing, Held::root, Held::root},
   };
   for (const Promise& p : kPromises) {
     const Shape shape{.operation = p.operation, .ranks = 4, .root = 1, .segments = 1};
@@ -68,6 +70,24 @@ TEST(Operations, PromiseWhatMpiPromises) {
     EXPECT_EQ(held_before(shape, 2, block(2)), p.before_elsewhere) << to_string(p.operation);
     EXPECT_EQ(held_after(shape, 1, block(1)), p.after_at_root) << to_string(p.operation);
     EXPECT_EQ(held_after(shape, 2, block(2)), p.after_elsewhere) << to_string(p.operation);
+  }
+}
+
+// Block a*P + b is what a has for b, whatever the slots of the rank that is asked.
+TEST(Operations, WithABlockPerPairTakeItFromOneRankToAnother) {
+  for (const Operation operation : {Operation::alltoall, Operation::alltoallv}) {
+    const Shape shape{.operation = operation, .ranks = 4, .segments = 3};
+    for (Rank source = 0; source < 4; ++source) {
+      for (Rank target = 0; target < 4; ++target) {
+        const int block = (source * 4 + target) * 3 + 2;
+        for (Rank r = 0; r < 4; ++r) {
+          EXPECT_EQ(held_before(shape, r, block), r == source ? Held::owner : Held::nothing);
+          EXPECT_EQ(held_after(shape, r, block), r == target ? Held::owner : Held::nothing);
+        }
+        EXPECT_EQ(shape.block_of(source, target * 3 + 2), block);
+        EXPECT_EQ(shape.block_of(target, (4 + source) * 3 + 2), block);
+      }
+    }
   }
 }
 

@@ -24,7 +24,7 @@ Schedule make(Operation operation, std::string_view name, int p, Rank root, int 
 TEST(Reverse, TurnsEveryAlgorithmIntoACorrectOneOfTheReversedOperation) {
   int reversed_count = 0;
   for (const Algorithm* algorithm : algorithms()) {
-    if (algorithm->operation == Operation::allreduce) continue;
+    if (!traits(algorithm->operation).reverse) continue;
     for (int p = 1; p <= 33; ++p) {
       const Schedule original =
           make(algorithm->operation, algorithm->name, p, is_rooted(algorithm->operation) ? p / 2 : 0, 3);

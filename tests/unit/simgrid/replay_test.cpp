@@ -57,8 +57,11 @@ class Crossbar : public testing::TestWithParam<const Algorithm*> {};
 // With one message under way each way, what shares a link in SimGrid waits for a port in ours, for which it takes as long. Only
 // the chunks of a receiver-driven gather come from several ranks at once: its ranks end later, all together, if these share the
 // link fairly, so its mean time is compared for one chunk at a time.
+// In an all-to-all by credits several receivers ask one sender at once. Its port serves them one after another, its link all together:
+// so each gets what it waits for at another time, and the two have nothing in common.
 void expect_the_time_of_one_port_links(const Case& c) {
   SCOPED_TRACE(text_of(c));
+  if (traits(c.algorithm->operation).is_per_pair() && c.algorithm->name == "credit") return;
   constexpr std::int64_t kSlot = 50'000;
   constexpr std::int64_t kGamma_ns = 1;
   const std::vector<std::int64_t> arrivals = arrivals_of(c);

@@ -135,7 +135,7 @@ class Mutator {
     }
     change(op.announces ? "without the announcement in" : "announcing in",
            [](Op& o) { o.announces = !o.announces; });
-    if (good_.shape.single_port && !op.inside) {
+    if (good_.shape.single_port && !op.inside && !is_local(op.kind)) {
       change("another round in", [](Op& o) { o.round += 100; });
     }
     if (!is_local(op.kind)) change("at one end only, a host's link for", [](Op& o) { o.inside = !o.inside; });
