@@ -60,6 +60,35 @@ def trace_inputs():
     yield "far", b"0,0,0\n1000000000,1000000000,864000000000000\n"
 
 
+def decision_inputs():
+    heading = "papfft-decisions 1\n"
+    group = heading + "library Open MPI v4.1.4\nranks 8\nhosts 8\ncrowded yes\n# operation, bytes, ways\n"
+    inputs = {
+        "auto": heading + "bcast 5 auto\n",
+        "binary": heading + "library \x01\x7f\nbcast 5 ch\x00ain\n",
+        "by_hand": heading + "\n# by hand\ngather 100 lin mpi=1\n",
+        "carriage_returns": group.replace("\n", "\r\n"),
+        "crowded": heading + "crowded perhaps\n",
+        "empty_table": group,
+        "huge_size": heading + "bcast 18446744073709551615 chain=5.5 mpi=6\nbcast 18446744073709551616 chain=5\n",
+        "huge_time": heading + "bcast 5 chain=1e300 bnom=inf\n",
+        "largest_size": heading + "bcast 18446744073709551615 chain=5.5 mpi=6\nbcast 0 chain=5\n",
+        "nan": heading + "bcast 5 chain=nan\n",
+        "negative": heading + "bcast -5 chain=-1\n",
+        "no_newline": heading + "scatter 1 sln",
+        "no_ways": heading + "bcast 5\n",
+        "tiny_time": heading + "bcast 5 chain=0.01\n",
+        "twice": heading + "bcast 64 chain=3 chain=2\nbcast 64 mpi:3/64K=9 mpi=9\nbcast 64 chain@hosts=9\n",
+        "typical": group + "bcast 65536 mpi:2/64K=512.3 mpi=800.1 circulant=900.2\n"
+                   "bcast 1048576 circulant/24=9801.5 mpi:3/64K=9910.2 mpi=62170.0\n"
+                   "reduce 65536 mpi=700.0 papbi=912.1\n",
+        "unknown_algorithm": heading + "bcast 5 nonsense=1\n",
+        "version2": "papfft-decisions 2\n",
+        "zero_ranks": heading + "ranks 0\n",
+    }
+    return [(name, text.encode()) for name, text in inputs.items()]
+
+
 def sigmf_inputs():
     metadata = {"global": {"core:datatype": "cf32_le", "core:sample_rate": 1e6, "core:version": "1.0.0"},
                 "captures": [{"core:sample_start": 0, "core:frequency": 100e6}],
@@ -118,7 +147,8 @@ def sound_inputs(folder):
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
     corpus = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else root / "tests/fuzz/corpus"
-    for target, inputs in (("npy", npy_inputs()), ("sigmf", sigmf_inputs()), ("raw", raw_inputs()), ("trace", trace_inputs())):
+    for target, inputs in (("npy", npy_inputs()), ("sigmf", sigmf_inputs()), ("raw", raw_inputs()), ("trace", trace_inputs()),
+                           ("decisions", decision_inputs())):
         (corpus / target).mkdir(parents=True, exist_ok=True)
         for name, content in inputs:
             (corpus / target / name).write_bytes(content)

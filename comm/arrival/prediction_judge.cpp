@@ -19,9 +19,9 @@ std::int64_t group_error_ns(std::span<const std::int64_t> predicted_ns,
   const auto middle = late_ns.begin() + static_cast<std::ptrdiff_t>(late_ns.size() / 2);
   std::ranges::nth_element(late_ns, middle);
   const std::int64_t shift_ns = *middle;
-  std::int64_t sum_ns = 0;
-  for (const std::int64_t late : late_ns) sum_ns += std::abs(late - shift_ns);
-  return sum_ns / static_cast<std::int64_t>(late_ns.size());
+  double sum_ns = 0;  // of 64 bits, many absurd predictions would overflow
+  for (const std::int64_t late : late_ns) sum_ns += static_cast<double>(std::abs(late - shift_ns));
+  return static_cast<std::int64_t>(sum_ns / static_cast<double>(late_ns.size()));
 }
 
 void PredictionJudge::compare(std::span<const std::int64_t> predicted_ns,

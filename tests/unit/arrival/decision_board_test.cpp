@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 namespace papfft::comm {
 namespace {
@@ -136,6 +138,13 @@ TEST(PredictionJudge, ADisturbedCallOrTwoChangeNothing) {
   EXPECT_EQ(judge.error().error_ns, 10);
   judge.compare(predicted, std::vector<std::int64_t>{90000, 100, 200});
   EXPECT_GT(judge.error().error_ns, 10000);
+}
+
+TEST(PredictionJudge, TakesAbsurdPredictionsOfManyRanks) {
+  constexpr std::int64_t kFar = 1'000'000'000'000'000'000;  // what an edge may say at most
+  std::vector<std::int64_t> predicted(100, kFar);
+  std::fill_n(predicted.begin(), 50, 0);
+  EXPECT_EQ(group_error_ns(predicted, std::vector<std::int64_t>(100)), kFar / 2);
 }
 
 TEST(PredictionJudge, RefusesAnotherNumberOfArrivals) {
