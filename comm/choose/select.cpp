@@ -77,6 +77,8 @@ struct Rule {
   /// among one rank per host (leaders_choice).
   std::size_t levels_from_bytes = 0;
   std::string_view among_hosts = {};
+  /// And from how many bytes for each host, where its rounds are as many as the hosts.
+  std::size_t levels_from_host_bytes = 0;
 };
 
 bool is_tree_for_small(const Call& c) { return c.bytes <= kSmallBlockBytes && c.ranks() > kFewRanks; }
@@ -129,10 +131,12 @@ constexpr auto kRules = [] {
                             "sln@hosts"};
   of(Operation::gather) = {kLinkLimits.eager_bytes + 1, choose_gather};
   of(Operation::bcast) = {kOwnBcastBytes, choose_bcast, kLevelsVectorBytes, "circulant@hosts"};
-  of(Operation::reduce) = {kOwnReduceBytes, choose_reduce, 2 * kLevelsVectorBytes, "chain@hosts"};
+  of(Operation::reduce) = {kOwnReduceBytes, choose_reduce, 2 * kLevelsVectorBytes, "chain@hosts",
+                           kRingBytesPerRank};
   of(Operation::allgather) = {kOwnBlockBytes, choose_allgather, kOwnBlockBytes / 4, "ring@hosts"};
   of(Operation::allgatherv) = {kOwnBlockBytes, choose_allgatherv, kOwnBlockBytes / 4, "ring@hosts"};
-  of(Operation::allreduce) = {kOwnAllreduceBytes, choose_allreduce, 2 * kOwnAllreduceBytes, "ring@hosts"};
+  of(Operation::allreduce) = {kOwnAllreduceBytes, choose_allreduce, 2 * kOwnAllreduceBytes, "ring@hosts",
+                              kRingBytesPerRank};
   of(Operation::reduce_scatter) = {kOwnBlockBytes, choose_reduce_scatter, kOwnBlockBytes, "ring@byhost"};
   return rules;
 }();
@@ -243,7 +247,8 @@ const Algorithm& select_algorithm(Operation operation, const GroupSize& group, s
   const Rule& chosen = rule(operation);
   if (group.has_levels() && !ordered && chosen.choose != nullptr) {
     const bool is_composed = !chosen.among_hosts.empty();
-    if (is_composed && bytes >= chosen.levels_from_bytes)
+    const std::size_t enough = chosen.levels_from_host_bytes * static_cast<std::size_t>(group.hosts);
+    if (is_composed && bytes >= std::max(chosen.levels_from_bytes, enough))
       return find_algorithm(operation, chosen.among_hosts);
     if (is_composed || bytes < chosen.own_from_bytes) return leaders_choice(chosen, operation, group, bytes);
   }
