@@ -119,7 +119,10 @@ const Algorithm& choose_allreduce(const Call& c) {
 }
 
 const Algorithm& choose_reduce_scatter(const Call& c) {
-  if (c.ordered) return reduce_scatter_recursive_halving;
+  // Halving moves block by block, and combines beside the messages. Other numbers of ranks than powers of two cost it twice the bytes.
+  const bool halves_well = std::has_single_bit(static_cast<unsigned>(c.ranks())) &&
+                           c.bytes >= kSmallVectorBytes && c.bytes < kOwnBlockBytes;
+  if (c.ordered || halves_well) return reduce_scatter_recursive_halving;
   return c.bytes >= kOwnBlockBytes ? reduce_scatter_circulant_n : reduce_scatter_circulant;
 }
 
