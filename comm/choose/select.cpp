@@ -81,6 +81,8 @@ struct Rule {
   /// among one rank per host (leaders_choice).
   std::size_t levels_from_bytes = 0;
   std::string_view among_hosts = {};
+  /// And from how many bytes for each host, where its rounds are as many as the hosts.
+  std::size_t levels_from_host_bytes = 0;
 };
 
 bool is_tree_for_small(const Call& c) { return c.bytes <= kSmallBlockBytes && c.ranks() > kFewRanks; }
@@ -121,7 +123,10 @@ const Algorithm& choose_allreduce(const Call& c) {
 }
 
 const Algorithm& choose_reduce_scatter(const Call& c) {
-  if (c.ordered) return reduce_scatter_recursive_halving;
+  // Halving moves block by block, and combines beside the messages. Other numbers of ranks than powers of two cost it twice the bytes.
+  const bool halves_well = std::has_single_bit(static_cast<unsigned>(c.ranks())) &&
+                           c.bytes >= kSmallVectorBytes && c.bytes < kOwnBlockBytes;
+  if (c.ordered || halves_well) return reduce_scatter_recursive_halving;
   return c.bytes >= kOwnBlockBytes ? reduce_scatter_circulant_n : reduce_scatter_circulant;
 }
 
@@ -147,10 +152,12 @@ constexpr auto kRules = [] {
                             "sln@hosts"};
   of(Operation::gather) = {kLinkLimits.eager_bytes + 1, choose_gather};
   of(Operation::bcast) = {kOwnBcastBytes, choose_bcast, kLevelsVectorBytes, "circulant@hosts"};
-  of(Operation::reduce) = {kOwnReduceBytes, choose_reduce, 2 * kLevelsVectorBytes, "chain@hosts"};
+  of(Operation::reduce) = {kOwnReduceBytes, choose_reduce, 2 * kLevelsVectorBytes, "chain@hosts",
+                           kRingBytesPerRank};
   of(Operation::allgather) = {kOwnBlockBytes, choose_allgather, kLevelsBlockBytes, "ring@lanes"};
   of(Operation::allgatherv) = {kOwnBlockBytes, choose_allgatherv, kLevelsBlockBytes, "ring@lanes"};
-  of(Operation::allreduce) = {kOwnAllreduceBytes, choose_allreduce, 2 * kOwnAllreduceBytes, "ring@hosts"};
+  of(Operation::allreduce) = {kOwnAllreduceBytes, choose_allreduce, 2 * kOwnAllreduceBytes, "ring@hosts",
+                              kRingBytesPerRank};
   of(Operation::reduce_scatter) = {kOwnBlockBytes, choose_reduce_scatter, kLevelsBlockBytes, "ring@lanes"};
   of(Operation::alltoall) = {kOwnBlockBytes, choose_alltoall};
   of(Operation::alltoallv) = {0, choose_alltoallv};
@@ -272,7 +279,8 @@ const Algorithm& select_algorithm(Operation operation, const GroupSize& group, s
   const bool may_pass_leaders = !row.is_per_pair() && !row.sizes_are_own;
   if (group.has_levels() && !ordered && chosen.choose != nullptr && may_pass_leaders) {
     const bool is_composed = !chosen.among_hosts.empty();
-    if (is_composed && bytes >= chosen.levels_from_bytes)
+    const std::size_t enough = chosen.levels_from_host_bytes * static_cast<std::size_t>(group.hosts);
+    if (is_composed && bytes >= std::max(chosen.levels_from_bytes, enough))
       return find_algorithm(operation, chosen.among_hosts);
     if (is_composed || bytes < chosen.own_from_bytes) return leaders_choice(chosen, operation, group, bytes);
   }

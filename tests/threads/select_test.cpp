@@ -107,6 +107,19 @@ TEST(SelectSegments, AreLongerOnAFastLink) {
   EXPECT_LT(at_10_gigabit, at_1_gigabit / 2) << "the handshake takes longer than 64 KB";
 }
 
+TEST(SelectAlgorithm, HasNoChainThroughMoreHostsThanTheVectorHasWorkFor) {
+  const auto reduced_by = [](int hosts, std::size_t bytes) {
+    return without_arrivals(select_algorithm(Operation::reduce, GroupSize(4 * hosts, hosts), bytes, false))
+        .name;
+  };
+  EXPECT_EQ(reduced_by(8, 1 << 20), "chain@hosts");
+  EXPECT_EQ(reduced_by(1024, 1 << 20), "circulant@hosts") << "1024 rounds for 1 KB each";
+  EXPECT_EQ(reduced_by(1024, 1 << 26), "chain@hosts");
+  EXPECT_EQ(select_algorithm(Operation::allreduce, GroupSize(4096, 1024), 1 << 22, false).name,
+            "circulant@hosts");
+  EXPECT_EQ(select_algorithm(Operation::allreduce, GroupSize(32, 8), 1 << 22, false).name, "ring@hosts");
+}
+
 TEST(SelectAlgorithm, PlansByArrivalsAmongLeadersToo) {
   const Algorithm& chosen = select_algorithm(Operation::reduce, GroupSize(32, 8), 1 << 17, false);
   EXPECT_EQ(chosen.name, "papbi@hosts");
