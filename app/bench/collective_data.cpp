@@ -23,7 +23,8 @@ CollectiveData::CollectiveData(Operation operation, const Case& size, int ranks,
       root_(root),
       block_(size.block_bytes / sizeof(Word)),
       counts_(size.counts) {
-  if (row_.is_per_pair()) std::ranges::rotate(counts_, counts_.begin() + rank);  // see CallSize
+  if (row_.is_per_pair())
+    std::rotate(counts_.begin(), counts_.begin() + rank, counts_.end());  // see CallSize
   for (const std::size_t count : counts_) {
     offsets_.push_back(all_);
     all_ += count;

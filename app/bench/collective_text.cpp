@@ -56,9 +56,9 @@ std::string CollectiveResult::text() const {
                       figure(segment_link.gamma_ns_per_byte), figure(segment_link.latency_ns * 1e-3));
   if (comm::moves_per_rank(settings.operation)) {
     text += fmt::format(
-        "bytes: all blocks together; {} block sizes, the mean being the asked size / {}, rounded down to a "
+        "bytes: all blocks {}together; {} block sizes, the mean being the asked size / {}, rounded down to a "
         "multiple of 4\n",
-        options.counts, ranks);
+        comm::traits(settings.operation).is_per_pair() ? "of a rank " : "", options.counts, ranks);
   }
   text += fmt::format(
       "\n{}\nshare of bound: the bound / run time; the bound is the least run time that these arrivals and "

@@ -59,9 +59,9 @@ int print_text() {
     fmt::print("{}{}\n", line, row.back());
   }
   fmt::print(
-      "\nP ranks, q = ceil(log2 P), S segments, m bytes per rank (scatter, gather, ...) or in the vector "
-      "(bcast, "
-      "reduce).\n'bytes' go through the busiest port. 'auto' chooses by size, 'mpi' is the MPI library's "
+      "\nP ranks, q = ceil(log2 P), S segments, m bytes per rank (scatter, gather, ...), from one rank to "
+      "another (alltoall) or in the vector (bcast, reduce).\n'bytes' go through the busiest port. 'auto' "
+      "chooses by size, 'mpi' is the MPI library's "
       "own, and b before "
       "a name\n(bsls, bsbn, ...) means in the background: what does not need the caller runs before it "
       "comes.\n\nWith several ranks per host, put behind a name:\n");

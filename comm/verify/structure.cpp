@@ -199,6 +199,7 @@ class StructureCheck {
     return for_each_op([&](Rank r, int i, const Op& op) {
       if (!op.announces) return true;
       if (op.kind != OpKind::send) return fail(r, i, "announces, but sends nothing");
+      if (op.blocks.count() != 0) return fail(r, i, "announces with data, which would come too late");
       return take_waits_for(partners_[idx(r)][idx(i)], r) ||
              fail(r, i, "announces to a rank that does not ask");
     });

@@ -31,7 +31,7 @@ struct Conditions {
 /// Credits: every take has its give, which does not end before the take has started. No take starts before its peer has arrived. With
 /// a single credit in the whole group, every answer comes back without another having been asked for; so with more credits none can
 /// wait for another either. Who asks first depends on the order of events: a fixed one and 24 pseudo-random ones are run. An
-/// announcement is a send to a rank that asks for credits on hearing it.
+/// announcement is an empty send to a rank that asks for credits on hearing it.
 ///
 /// Apart from credits, one execution decides for all interleavings (progress.hpp): every execution ends the same ops, and without
 /// races all of them move the same values. For the same reason a schedule that passes with a window passes with any larger.

@@ -48,7 +48,7 @@ struct Op {
   /// Operand order of a combining op: false = held (+) incoming, true = incoming (+) held.
   bool incoming_first = false;
   Credit credit = Credit::none;
-  /// A send that tells its peer that this rank has arrived. So the send needs the arrival although it may read nothing of the
+  /// An empty send that tells its peer that this rank has arrived. So the send needs the arrival although it may read nothing of the
   /// caller's. Whoever gives credits to the ranks that come first needs this message from each of them.
   bool announces = false;
   /// The peer shares this rank's host: the message crosses no link, and has a window of its own.

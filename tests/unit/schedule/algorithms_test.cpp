@@ -88,11 +88,11 @@ TEST(AlltoallCredit, AsksEachRankThatHasComeForItsBlock) {
   EXPECT_THAT(to_text(make(Operation::alltoall, "credit", 2)),
               HasSubstr("rank 0\n"
                         "  0  round 0  send ->1 empty announces\n"
-                        "  1  round 0  recv <-1 empty  after {0}\n"
-                        "  2  round 0  send ->1 [1,2)  after {1}\n"
-                        "  3  round 0  recv <-1 empty\n"
-                        "  4  round 0  recv <-1 [3,4) gives it back  after {3}\n"
-                        "  5  round 0  send ->1 empty takes a credit  after {3}\n"));
+                        "  1  round 0  recv <-1 empty\n"
+                        "  2  round 0  recv <-1 empty  after {0}\n"
+                        "  3  round 0  recv <-1 [3,4) gives it back  after {1}\n"
+                        "  4  round 0  send ->1 empty takes a credit  after {1}\n"
+                        "  5  round 0  send ->1 [1,2)  after {2}\n"));
 }
 
 /// How many blocks rank 0 sends in each round of a schedule of P ranks, and to whom.
