@@ -40,6 +40,7 @@ std::uint64_t scrambled(std::uint64_t x) {
 /// Bytes of each slot: a block or the vector is cut evenly, but for a head of fixed size.
 std::vector<std::int64_t> slot_bytes(const Algorithm& algorithm, const Shape& shape, std::size_t bytes) {
   const auto segments = static_cast<std::size_t>(shape.segments);
+  if (shape.per_pair()) return slot_sizes(shape, std::vector{static_cast<std::int64_t>(bytes / segments)});
   const std::size_t head = std::min(Options{}.head_bytes, bytes);
   std::vector<std::int64_t> blocks(static_cast<std::size_t>(shape.blocks()));
   for (std::size_t block = 0; block < blocks.size(); ++block) {

@@ -2,6 +2,7 @@
 #include "comm/mpi/mpi_transport.hpp"
 
 #include <array>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -56,22 +57,13 @@ class ByteType {
   bool derived_ = false;
 };
 
-/// Whether MPI lets other processes run whenever it finds nothing to do. Open MPI does on nodes with more ranks than slots, or if told so.
+/// Whether MPI lets other processes run whenever it finds nothing to do. Open MPI does if it is told so, and else on nodes with more
+/// ranks than slots; mpirun says that in the environment. To ask MPI's tools interface would open all of its components once more,
+/// which takes as long as MPI_Init.
 bool mpi_yields_when_idle() {
-  int provided = 0;
-  if (MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS) return false;
-  int variable = 0;
-  int count = 0;
-  MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
-  std::array<int, 4> value{};  // a bool in Open MPI, an int elsewhere
-  bool yields = false;
-  if (MPI_T_cvar_get_index("mpi_yield_when_idle", &variable) == MPI_SUCCESS &&
-      MPI_T_cvar_handle_alloc(variable, nullptr, &handle, &count) == MPI_SUCCESS) {
-    yields = count == 1 && MPI_T_cvar_read(handle, value.data()) == MPI_SUCCESS && value[0] != 0;
-    MPI_T_cvar_handle_free(&handle);
-  }
-  MPI_T_finalize();
-  return yields;
+  const char* told = std::getenv("OMPI_MCA_mpi_yield_when_idle");
+  if (told == nullptr) told = std::getenv("OMPI_MCA_mpi_oversubscribe");
+  return told != nullptr && std::string_view("1tyeTYE").find(*told) != std::string_view::npos && *told != 0;
 }
 
 /// Messages that nobody waits for any more, and the memory that MPI still uses for them. One list per process, as they

@@ -62,6 +62,8 @@ class Crossbar : public testing::TestWithParam<const Algorithm*> {};
 void expect_the_time_of_one_port_links(const Case& c) {
   SCOPED_TRACE(text_of(c));
   if (traits(c.algorithm->operation).is_per_pair() && c.algorithm->name == "credit") return;
+  // Here a gather and a broadcast meet: a rank that is invited gets blocks of others at the same time.
+  if (c.algorithm == &allgather_slb) return;
   constexpr std::int64_t kSlot = 50'000;
   constexpr std::int64_t kGamma_ns = 1;
   const std::vector<std::int64_t> arrivals = arrivals_of(c);
