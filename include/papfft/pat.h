@@ -152,10 +152,10 @@ PAPFFT_API int PAT_Session_get_statistics(PAT_Session session, PAT_Statistics* s
      (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,               \
       void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype),                    \
      (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype))                       \
-  DO(Alltoallw, alltoallw, alltoallv,                                                                   \
-     (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], \
-      void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[]),      \
-     (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes))                \
+  DO(Alltoallw, alltoallw, alltoallv,                                                                        \
+     (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],      \
+      void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[]),           \
+     (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes))                     \
   DO(Gatherv, gatherv, gatherv,                                                                              \
      (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],      \
       const int displs[], MPI_Datatype recvtype, int root),                                                  \
