@@ -27,9 +27,12 @@ void Collectives::call(const CallArguments& arguments) {
   const CallerTimes times{.arrival_ns = engine_->observed_now_ns()};
   engine_->learn_link_for(arguments);
   CallArguments given = arguments;
-  if (engine_->guard().begin(engine_->steady(arguments).plan)) given.algorithm = "mpi";
-  SteadyCall& steady = engine_->steady(given);
-  const PlannedCall& plan = steady.plan;
+  SteadyCall* steady = &engine_->steady(given);
+  if (engine_->guard().begin(steady->plan)) {
+    given.algorithm = "mpi";
+    steady = &engine_->steady(given);
+  }
+  const PlannedCall& plan = steady->plan;
   if (options().check_arguments) engine_->require_agreement(plan.signature);
   if (plan.is_stock()) {
     given.algorithm = plan.signature.algorithm.data();
@@ -37,7 +40,7 @@ void Collectives::call(const CallArguments& arguments) {
     engine_->note_call(plan);
   } else {
     engine_->note_call(plan);
-    engine_->run(steady, given);
+    engine_->run(*steady, given);
   }
   engine_->guard().end();
   engine_->tell_observer(plan, times);

@@ -90,7 +90,8 @@ TEST(EagerMessage, MovesBeforeItsReceiverPostsAndWaitsThere) {
     b[1].send(2, {1, 2});
     b[2].recv(1, {1, 2}, 0, {first});
   });
-  Machine machine = two_levels({0, 1, 2, 3});
+  const Layout apart = {0, 1, 2, 3};
+  Machine machine = two_levels(apart);
   const std::vector<std::int64_t> sizes(4, 100);
   const std::vector<Ticks> arrivals = {1000, 0, 0, 0};
   const auto run = [&](std::int64_t eager_bytes) {
@@ -276,7 +277,7 @@ bool same(const Simulation& a, const Simulation& b) {
 TEST(TwoLevels, HostsOfOneRankChangeNothing) {
   std::mt19937 rng(21);
   for (const Algorithm* algorithm : all_algorithms()) {
-    for (int trial = 0; trial < 12; ++trial) {
+    for (int trial = 0; trial < (papfft::test::kSanitized ? 4 : 12); ++trial) {
       const int p = 1 + static_cast<int>(rng() % 20);
       Request request{.operation = algorithm->operation, .ranks = p, .segments = 3, .round_ns = 100};
       for (int r = 0; r < p; ++r) request.arrival_ns.push_back(static_cast<std::int64_t>(rng() % 3000));

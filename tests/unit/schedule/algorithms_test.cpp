@@ -98,8 +98,9 @@ TEST(AlltoallCredit, AsksEachRankThatHasComeForItsBlock) {
 /// How many blocks rank 0 sends in each round of a schedule of P ranks, and to whom.
 std::vector<std::pair<Rank, int>> sends_of_rank_0(std::string_view name, int p) {
   std::vector<std::pair<Rank, int>> sends;
-  const Schedule schedule = make(Operation::alltoall, name, p);
-  for (const Op& op : schedule.programs[0].ops()) {
+  const RankSchedule part = make_rank_schedule(find_algorithm(Operation::alltoall, name),
+                                               {.operation = Operation::alltoall, .ranks = p}, 0);
+  for (const Op& op : part.program.ops()) {
     if (op.kind == OpKind::send) sends.emplace_back(op.peer, op.blocks.count());
   }
   return sends;

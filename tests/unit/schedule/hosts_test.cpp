@@ -12,6 +12,7 @@
 #include "comm/schedule/core/registry.hpp"
 #include "comm/verify/verify.hpp"
 #include "tests/support/compositions.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace papfft::comm {
 namespace {
@@ -53,6 +54,7 @@ class EveryComposition : public testing::TestWithParam<const Algorithm*> {
     std::mt19937 rng(11);
     for (const std::vector<int>& layout : layouts()) {
       const int p = static_cast<int>(layout.size());
+      if (papfft::test::kSanitized && p > 12) continue;
       for (const int segments : {1, 3}) {
         for (const Rank root : {0, p / 2, p - 1}) {
           if (root > 0 && !is_rooted(GetParam()->operation)) continue;
