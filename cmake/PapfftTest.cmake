@@ -11,6 +11,7 @@ set(PAPFFT_MPI_TEST_ENVIRONMENT
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_mpi_yield_when_idle=1
+  OMPI_MCA_pml=ob1  # what Open MPI takes here anyway; to look at the others takes half of its start
   OMPI_MCA_btl=self,vader,tcp
   OMPI_MCA_btl_tcp_if_include=lo
   OMPI_MCA_oob_tcp_if_include=lo
