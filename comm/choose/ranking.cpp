@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -132,7 +133,7 @@ class Contest {
     const std::int64_t ranks = group_.ranks;
     if ((is_composed ? algorithm.flat : &algorithm)->local == nullptr) {
       const std::int64_t passing = algorithm.passing(group_.ranks, group_.hosts);
-      return 2 * way.segments * (is_composed ? ranks + passing * ranks / kCheapSteps : ranks);
+      return std::int64_t{2} * way.segments * (is_composed ? ranks + passing * ranks / kCheapSteps : ranks);
     }
     std::int64_t looked_at = 0;
     const auto size_of = [&, plan = request(way)](int from_root) {
@@ -189,8 +190,9 @@ ArrivalCase all_together(int ranks) {
 }
 
 std::vector<ArrivalCase> unknown_arrivals(int ranks, Rank root, double message_ns) {
-  std::vector<Rank> by_chance;  // the root comes last: it alone is late in no case
-  for (Rank r = 0; r < ranks; ++r) by_chance.push_back(r);
+  std::vector<Rank> by_chance(
+      static_cast<std::size_t>(ranks));  // the root comes last: it alone is late in no case
+  std::iota(by_chance.begin(), by_chance.end(), 0);
   std::ranges::sort(by_chance, {},
                     [&](Rank r) { return std::pair(r == root, scrambled(static_cast<std::uint64_t>(r))); });
   std::vector<ArrivalCase> cases = {all_together(ranks)};

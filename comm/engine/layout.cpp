@@ -67,7 +67,8 @@ Layout make_layout(const Shape& shape, Rank rank, std::span<const std::size_t> w
   for (int position = 0; position < parts; ++position) {
     const bool comes = position >= shape.ranks;  // a block of a pair that this rank gets
     const Rank other = shape.per_rank() ? shape.holder_of(position % shape.ranks) : 0;
-    const auto part = static_cast<std::size_t>(other + (comes ? shape.ranks : 0));
+    const int wanted = other + (comes ? shape.ranks : 0);
+    const auto part = static_cast<std::size_t>(wanted);
     const std::size_t begin =
         whole_offsets[part] - (comes ? whole_offsets[static_cast<std::size_t>(shape.ranks)] : 0);
     const std::size_t bytes = whole_offsets[part + 1] - whole_offsets[part];
@@ -88,8 +89,9 @@ Layout make_layout(const Shape& shape, Rank rank, std::span<const std::size_t> w
   }
   for (int position = 0; shape.per_pair() && position < shape.ranks; ++position) {
     if (shape.holder_of(position) != rank) continue;  // what a rank has for itself, it has got
-    const auto has = layout.input.begin() + position * shape.segments;
-    std::copy_n(has, shape.segments, has + shape.ranks * shape.segments);
+    const std::ptrdiff_t segments = shape.segments;
+    const auto has = layout.input.begin() + position * segments;
+    std::copy_n(has, segments, has + shape.ranks * segments);
   }
   for (std::size_t i = 0; i < shape.scratch.size(); ++i) {
     layout.bytes[static_cast<std::size_t>(shape.blocks()) + i] =
