@@ -28,9 +28,6 @@ endif()
 function(papfft_compile_tests target)
   target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-  if(PAPFFT_SANITIZE MATCHES "address")
-    target_compile_options(${target} PRIVATE -O0)  # takes half as long to compile
-  endif()
 endfunction()
 
 # papfft_add_test(NAME SOURCES files LINK targets [LABEL label] [TIMEOUT seconds])    one process, one ctest entry per TEST
