@@ -364,11 +364,15 @@ TEST(Choose, TakesANumberOfSegmentsBehindTheName) {
 }
 
 TEST(Choose, RunsInTheBackgroundWhatGainsByIt) {
-  for (int o = 0; o < kOperationCount; ++o) {
-    const auto operation = static_cast<Operation>(o);
-    const bool gains = operation != Operation::allreduce && operation != Operation::reduce_scatter;
-    EXPECT_EQ(choose(operation, "auto", 8, 1 << 20, false).background, gains) << to_string(operation);
+  for (const OperationTraits& row : kOperations) {
+    const bool sums_everywhere =
+        row.operation == Operation::allreduce || row.operation == Operation::reduce_scatter;
+    const bool gains = !sums_everywhere && !row.is_per_pair();
+    EXPECT_EQ(choose(row.operation, "auto", 8, 1 << 20, false).background, gains) << row.name;
   }
+  const GroupSize crowded(32, 8, true);
+  EXPECT_FALSE(choose(Operation::allgather, "auto", crowded, 1 << 20, false).background) << "shared cores";
+  EXPECT_TRUE(choose(Operation::bcast, "auto", crowded, 1 << 20, false).background);
   EXPECT_FALSE(choose(Operation::gather, "auto", GroupSize(8, 1), 1 << 20, false).background) << "one host";
   EXPECT_TRUE(choose(Operation::allreduce, "bring", 8, 1 << 20, false).background) << "as asked";
 }
