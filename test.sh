@@ -3,7 +3,8 @@
 # Usage: ./test.sh [--quick | --long] [--keep-going]
 # Everything that must hold before a change is merged: format, warnings, tests, sanitizers, static analysis, fuzzers.
 #   --quick       without sanitizers, static analysis and fuzzers
-#   --long        also the program by clang and clang-tidy, the static analyzer, and the fuzzers for 5 minutes each
+#   --long        also the pure tests under AddressSanitizer, fft/ and the program by clang-tidy, the program by clang, the static
+#                 analyzer, and the fuzzers for 5 minutes each
 #   --keep-going  a build goes on after its first error, to show all of them
 # One line per stage; what a stage prints goes to build/logs/STAGE.log, and its end is shown when the stage fails. A failed
 # stage does not stop those after it. The last line counts all cases; the exit code is 1 when any failed.
@@ -13,21 +14,21 @@ cd "$(dirname "$0")" || exit 1
 quick=false
 fuzz_seconds=10
 tidy_checks=
-tidy_sources='comm/*.cpp fft/*.cpp'
+tidy_sources='comm/*.cpp'
 tsan_targets=(papfft_thread_tests papfft_fft_tests)
 # The fuzz stage runs the parsers under the same sanitizers.
-asan_targets=(papfft_unit_tests papfft_thread_tests papfft_fft_tests papfft_mpi_tests)
-asan_labels='unit|fft|threads|np1|np2|np4'
+asan_targets=(papfft_thread_tests papfft_fft_tests papfft_mpi_tests)
+asan_labels='fft|threads|np1|np2|np4'
 ninja_options=()
 for argument in "$@"; do
   case $argument in
     --quick) quick=true ;;
     --long)
-      fuzz_seconds=300 tidy_checks='--checks=clang-analyzer-*' tidy_sources+=' app/*.cpp'
-      tsan_targets+=(papfft) asan_targets+=(papfft_io_tests) asan_labels+='|io'
+      fuzz_seconds=300 tidy_checks='--checks=clang-analyzer-*' tidy_sources+=' fft/*.cpp app/*.cpp'
+      tsan_targets+=(papfft) asan_targets+=(papfft_unit_tests papfft_io_tests) asan_labels+='|unit|io'
       ;;
     --keep-going) ninja_options=(-- -k 0) ;;
-    *) sed -n '3,6p' "$0" >&2; exit 64 ;;
+    *) sed -n '3,7p' "$0" >&2; exit 64 ;;
   esac
 done
 
