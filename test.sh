@@ -28,7 +28,7 @@ for argument in "$@"; do
       tsan_targets+=(papfft) asan_targets+=(papfft_unit_tests papfft_io_tests) asan_labels+='|unit|io'
       ;;
     --keep-going) ninja_options=(-- -k 0) ;;
-    *) sed -n '3,7p' "$0" >&2; exit 64 ;;
+    *) sed -n '3,8p' "$0" >&2; exit 64 ;;
   esac
 done
 
