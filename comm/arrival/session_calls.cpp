@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "comm/choose/link_limits.hpp"
@@ -110,8 +111,9 @@ Pending SessionCalls::start(const CallArguments& arguments, std::shared_ptr<cons
 void SessionCalls::serve(const CallArguments& arguments, const PersistentBody* handle) {
   CallerTimes times{.arrival_ns = engine_.observed_now_ns()};
   const PlannedCall chosen = handle != nullptr ? expected_->plan : engine_.planner().plan(arguments);
-  const bool is_left_to_stock = handle == nullptr && engine_.guard().begin(chosen);
-  const PlannedCall plan = is_left_to_stock ? as_stock(chosen) : chosen;
+  std::optional<PlannedCall> stock;
+  if (handle == nullptr && engine_.guard().begin(chosen)) stock = as_stock(chosen);
+  const PlannedCall& plan = stock ? *stock : chosen;
   background_.rethrow();
   note_arrival();
   if (engine_.options().check_arguments) engine_.require_agreement(plan.signature);

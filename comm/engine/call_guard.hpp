@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 

@@ -49,6 +49,16 @@ std::vector<std::size_t> offsets_of(const CallArguments& a, std::size_t ranks, R
 
 static_assert(std::has_unique_object_representations_v<CallSignature>);
 
+/// The call goes by this choice, and its signature says so.
+void sign(PlannedCall& plan, const Choice& choice) {
+  plan.choice = choice;
+  plan.signature.algorithm = {};
+  const std::string name = choice.name();
+  name.copy(plan.signature.algorithm.data(), plan.signature.algorithm.size() - 1);
+  plan.signature.background = choice.background ? 1 : 0;
+  plan.signature.segments = choice.segments;
+}
+
 }  // namespace
 
 void require_block_sizes(const CallArguments& a, int ranks) {
@@ -77,14 +87,9 @@ std::string CallSignature::text() const {
 }
 
 PlannedCall as_stock(PlannedCall plan) {
-  plan.choice = {};
+  sign(plan, {});
   plan.segments = 1;
   plan.reducer.clear();
-  plan.signature.algorithm = {};
-  const std::string name = plan.choice.name();
-  name.copy(plan.signature.algorithm.data(), plan.signature.algorithm.size() - 1);
-  plan.signature.segments = 0;
-  plan.signature.background = 0;
   return plan;
 }
 
@@ -164,13 +169,9 @@ PlannedCall CallPlanner::plan(const CallArguments& a, bool waits) const {
                                  .automatic = a.algorithm == "auto" ? 1 : 0},
                    .offsets = offsets_of(a, ranks, transport_.rank()),
                    .bytes = a.bytes};
-  plan.choice = choice(a, mean_bytes, may_leave, plan.reason);
-  const std::string name = plan.choice.name();
-  name.copy(plan.signature.algorithm.data(), plan.signature.algorithm.size() - 1);
-  plan.signature.background = plan.choice.background ? 1 : 0;
+  sign(plan, choice(a, mean_bytes, may_leave, plan.reason));
   plan.is_open = may_leave && !plan.is_stock();
   if (!plan.is_stock()) {
-    plan.signature.segments = plan.choice.segments;
     plan.segments = plan.choice.segments > 0
                         ? plan.choice.segments
                         : select_segments(*plan.choice.algorithm, group_, mean_bytes, options_);
