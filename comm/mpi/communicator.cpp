@@ -121,8 +121,8 @@ class PackedBlocks {
   [[nodiscard]] std::span<const std::size_t> sizes() const { return sizes_; }
   [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
   [[nodiscard]] std::span<std::byte> block(int rank) const {
-    const std::size_t begin = std::accumulate(sizes_.begin(), sizes_.begin() + rank, std::size_t{0});
-    return bytes_.subspan(begin, sizes_[static_cast<std::size_t>(rank)]);
+    const auto r = static_cast<std::size_t>(rank);
+    return bytes_.subspan(offsets_[r], sizes_[r]);
   }
 
   /// Copies what the caller has there, if there is a copy.
@@ -150,11 +150,12 @@ class PackedBlocks {
 
   void add(const char* call, const std::byte* at, int count, MPI_Datatype type) {
     places_.push_back({at, whole_count(count, call), type});
+    offsets_.push_back(total_);
     sizes_.push_back(places_.back().count * packed_bytes(type));
+    total_ += sizes_.back();
   }
 
   void find_place() {
-    const std::size_t total = std::accumulate(sizes_.begin(), sizes_.end(), std::size_t{0});
     const std::byte* first = nullptr;
     const std::byte* next = nullptr;
     bool is_one_piece = true;
@@ -165,9 +166,9 @@ class PackedBlocks {
       next += sizes_[r];
     }
     if (is_one_piece && first != nullptr) {
-      bytes_ = {const_cast<std::byte*>(first), total};
+      bytes_ = {const_cast<std::byte*>(first), total_};
     } else {
-      copy_.resize(total);
+      copy_.resize(total_);
       bytes_ = copy_;
     }
   }
@@ -179,6 +180,8 @@ class PackedBlocks {
 
   std::vector<Place> places_;
   std::vector<std::size_t> sizes_;
+  std::vector<std::size_t> offsets_;  // of the blocks, one behind the other
+  std::size_t total_ = 0;
   std::vector<std::byte> copy_;
   std::span<std::byte> bytes_;
 };
