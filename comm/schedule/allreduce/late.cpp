@@ -6,6 +6,7 @@
 // alone would take, everybody is done. All ranks end with the same bits. Commutative only.
 #include <algorithm>
 
+#include "comm/schedule/core/arrival_order.hpp"
 #include "comm/schedule/core/generator.hpp"
 #include "comm/schedule/family/circulant_exchange.hpp"
 
@@ -13,14 +14,9 @@ namespace papfft::comm {
 
 namespace {
 
-Rank latest(const Request& request) {
-  const auto& arrivals = request.arrival_ns;
-  return static_cast<Rank>(std::ranges::max_element(arrivals) - arrivals.begin());
-}
-
 RankSchedule generate(const Request& request, Rank rank) {
   const int p = request.ranks;
-  const Rank straggler = request.arrival_ns.empty() ? 0 : latest(request);
+  const Rank straggler = latest_rank(request.arrival_ns);
   const int early = p - 1;
   const int n =
       std::max(1, early) * request.segments;  // the early ranks' allreduce wants a multiple of their number

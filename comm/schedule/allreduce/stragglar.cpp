@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "comm/schedule/core/arrival_order.hpp"
 #include "comm/schedule/core/generator.hpp"
 #include "comm/schedule/family/ring.hpp"
 
@@ -117,10 +118,9 @@ class Rounds {
 std::vector<Rank> players_of(const Request& request) {
   std::vector<Rank> players(static_cast<std::size_t>(request.ranks));
   std::iota(players.begin(), players.end(), 0);
-  const auto& arrivals = request.arrival_ns;
-  if (!arrivals.empty()) {
-    const auto latest = std::ranges::max_element(arrivals) - arrivals.begin();
-    std::rotate(players.begin() + latest, players.begin() + latest + 1, players.end());
+  if (!request.arrival_ns.empty()) {
+    const auto latest = players.begin() + latest_rank(request.arrival_ns);
+    std::rotate(latest, latest + 1, players.end());
   }
   return players;
 }

@@ -33,6 +33,11 @@ std::vector<Rank> arrival_order(int ranks, Rank root, std::span<const std::int64
   return result;
 }
 
+Rank latest_rank(std::span<const std::int64_t> arrival_ns) {
+  return arrival_ns.empty() ? 0
+                            : static_cast<Rank>(std::ranges::max_element(arrival_ns) - arrival_ns.begin());
+}
+
 std::vector<int> JoiningTree::children(int x) const {
   std::vector<int> result;
   for (int step = x == 0 ? 1 : 2 * highest_bit(x); x + step < size; step *= 2) result.push_back(x + step);

@@ -20,6 +20,9 @@ enum class ArrivalOrder : std::uint8_t { earliest_first, latest_first };
 [[nodiscard]] std::vector<Rank> arrival_order(int ranks, Rank root, std::span<const std::int64_t> arrival_ns,
                                               ArrivalOrder order = ArrivalOrder::earliest_first);
 
+/// Who is expected last, of several the first one; without arrivals rank 0.
+[[nodiscard]] Rank latest_rank(std::span<const std::int64_t> arrival_ns);
+
 /// The binomial tree over positions 0 .. P-1 in which positions join in order: in round k each x < 2^k gains the
 /// child x + 2^k, any P. A parent clears the highest set bit; low positions are inner and act early in a scatter
 /// (late in a gather), high ones are leaves.
