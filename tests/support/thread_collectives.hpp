@@ -6,11 +6,15 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "comm/schedule/core/registry.hpp"
+#include "comm/transport/threads/thread_group.hpp"
 #include "papfft/collectives.hpp"
 
 namespace papfft::comm::test {
@@ -31,6 +35,22 @@ struct Group {
   static std::string name(const testing::TestParamInfo<Group>& test) {
     return "P" + std::to_string(test.param.ranks) + "_n" + std::to_string(test.param.elements) +
            (test.param.piped_from_bytes > 0 ? "_pipes" : "");
+  }
+};
+
+/// A test with a group of ranks as threads.
+class GroupTest : public testing::TestWithParam<Group> {
+ protected:
+  /// On each rank, with "auto" and with every algorithm of the operation.
+  void for_all(Operation operation, const std::function<void(Collectives&, std::string_view)>& body) {
+    ThreadGroup(GetParam().ranks, GetParam().seed, {}, GetParam().piped_from_bytes)
+        .run([&](Transport& transport) {
+          Collectives comm(transport, quick());
+          body(comm, "auto");
+          for (const Algorithm* algorithm : algorithms()) {
+            if (algorithm->operation == operation) body(comm, algorithm->name);
+          }
+        });
   }
 };
 

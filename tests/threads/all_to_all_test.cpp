@@ -36,19 +36,7 @@ std::size_t offset_of(std::span<const std::size_t> counts, int rank) {
   return std::accumulate(counts.begin(), counts.begin() + rank, std::size_t{0});
 }
 
-class AllToAllOnThreads : public testing::TestWithParam<Group> {
- protected:
-  void for_all(Operation operation, const std::function<void(Collectives&, std::string_view)>& body) {
-    ThreadGroup(GetParam().ranks, GetParam().seed, {}, GetParam().piped_from_bytes)
-        .run([&](Transport& transport) {
-          Collectives comm(transport, quick());
-          body(comm, "auto");
-          for (const Algorithm* algorithm : algorithms()) {
-            if (algorithm->operation == operation) body(comm, algorithm->name);
-          }
-        });
-  }
-};
+class AllToAllOnThreads : public GroupTest {};
 
 TEST_P(AllToAllOnThreads, AllgatherCollectsEachBlockEverywhere) {
   const std::size_t n = GetParam().elements;

@@ -53,19 +53,7 @@ std::size_t count_of(int pattern, int source, int target, std::size_t n) {
 }
 constexpr int kPatterns = 4;
 
-class PairsOnThreads : public testing::TestWithParam<Group> {
- protected:
-  void for_all(Operation operation, const std::function<void(Collectives&, std::string_view)>& body) {
-    ThreadGroup(GetParam().ranks, GetParam().seed, {}, GetParam().piped_from_bytes)
-        .run([&](Transport& transport) {
-          Collectives comm(transport, quick());
-          body(comm, "auto");
-          for (const Algorithm* algorithm : algorithms()) {
-            if (algorithm->operation == operation) body(comm, algorithm->name);
-          }
-        });
-  }
-};
+class PairsOnThreads : public GroupTest {};
 
 /// Every call twice: the second time what the first has planned is used again, on other data.
 TEST_P(PairsOnThreads, AlltoallGivesEachWhatIsForIt) {
