@@ -12,6 +12,7 @@
 #include "app/bench/collective_data.hpp"
 #include "app/bench/collective_settings.hpp"
 #include "app/cli/tell.hpp"
+#include "app/report/statistics.hpp"
 #include "app/report/text_table.hpp"
 #include "comm/choose/decision_table.hpp"
 #include "comm/choose/select.hpp"
@@ -52,12 +53,6 @@ struct GuardRow {
   std::array<std::vector<double>, kWays> ms = {};  // of each program
   std::vector<comm::GuardedCalls> guarded = {};    // in the last one
 };
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 class GuardBench {
  public:
@@ -121,8 +116,9 @@ class GuardBench {
     json["settings"] = {{"calls", options_.calls}, {"iterations", options_.call.iterations}};
     json["rows"] = io::Json::array();
     for (const GuardRow& row : rows_) {
-      const std::array<double, kWays> ms = {median(row.ms[kStock]), median(row.ms[kUnguarded]),
-                                            median(row.ms[kGuarded])};
+      const std::array<double, kWays> ms = {report::median(row.ms[kStock]),
+                                            report::median(row.ms[kUnguarded]),
+                                            report::median(row.ms[kGuarded])};
       const bool is_guarded = !row.guarded.empty();
       const std::int64_t trials = is_guarded ? row.guarded.front().trials : 0;
       const std::string in_use = is_guarded && row.guarded.front().is_stock ? "mpi" : row.algorithm;
