@@ -46,8 +46,8 @@ Pending Session::start(const CallArguments& arguments, std::shared_ptr<const voi
   return calls_->start(arguments, std::move(keep));
 }
 
-PersistentCall Session::persistent(const CallArguments& arguments) {
-  return PersistentCall(calls_->persistent(arguments));
+PersistentCall Session::persistent(const CallArguments& arguments, std::shared_ptr<const void> keep) {
+  return PersistentCall(calls_->persistent(arguments, std::move(keep)));
 }
 
 std::int64_t Session::now_ns() const { return calls_->now_ns(); }

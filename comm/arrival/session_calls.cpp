@@ -2,6 +2,7 @@
 #include "comm/arrival/session_calls.hpp"
 
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -108,8 +109,9 @@ Pending SessionCalls::start(const CallArguments& arguments, std::shared_ptr<cons
 }
 
 /// @param handle  whose call this is, or nullptr
-void SessionCalls::serve(const CallArguments& arguments, const PersistentBody* handle) {
+void SessionCalls::serve(const CallArguments& given, const PersistentBody* handle) {
   CallerTimes times{.arrival_ns = engine_.observed_now_ns()};
+  const CallArguments arguments = engine_.at_home(given);
   const PlannedCall chosen = handle != nullptr ? expected_->plan : engine_.planner().plan(arguments);
   std::optional<PlannedCall> stock;
   if (handle == nullptr && engine_.guard().begin(chosen)) stock = as_stock(chosen);
@@ -132,6 +134,7 @@ void SessionCalls::serve(const CallArguments& arguments, const PersistentBody* h
   hurry(true);
   background_.notify();
   execute(plan, arguments, std::move(arrival_ns), begun, times);
+  if (arguments.copies != nullptr) arguments.copies->unpack();
   if (handle == nullptr) engine_.guard().end();
   predictor_.leave(forecast_.position());
   ++statistics_.calls;
@@ -279,9 +282,10 @@ void SessionCalls::hurry(bool hurries) {
   if (expected_ && expected_->run != nullptr) expected_->run->hurry(hurries);
 }
 
-std::unique_ptr<PersistentBody> SessionCalls::persistent(const CallArguments& arguments) {
+std::unique_ptr<PersistentBody> SessionCalls::persistent(const CallArguments& arguments,
+                                                         std::shared_ptr<const void> keep) {
   (void)engine_.planner().plan(arguments);  // a root or an algorithm that makes no sense is refused here
-  return std::make_unique<PersistentBody>(handles_session_, arguments);
+  return std::make_unique<PersistentBody>(handles_session_, arguments, std::move(keep));
 }
 
 void SessionCalls::start(const PersistentBody& handle) {
@@ -295,7 +299,8 @@ void SessionCalls::start(const PersistentBody& handle) {
   started_ = &handle;
   expected_.emplace(
       ExpectedCall{.plan = std::move(plan), .instance = engine_.take_instance(CallKind::persistent)});
-  begin_early(arguments.recv, arguments.reducer, predictor_.iteration());
+  forecast_.keep(expected_->plan, arguments.reducer);
+  begin_early(handle.free_recv(), forecast_.kept(expected_->plan.reducer), predictor_.iteration());
 }
 
 void SessionCalls::wait(const PersistentBody& handle) {
@@ -315,17 +320,29 @@ SessionStatistics SessionCalls::statistics() const {
   return result;
 }
 
-PersistentBody::PersistentBody(std::shared_ptr<SessionCalls*> session, const CallArguments& given)
+PersistentBody::PersistentBody(std::shared_ptr<SessionCalls*> session, const CallArguments& given,
+                               std::shared_ptr<const void> keep)
     : session_(std::move(session)),
       algorithm_(given.algorithm),
       block_bytes_(given.block_bytes.begin(), given.block_bytes.end()),
+      recv_block_bytes_(given.recv_block_bytes.begin(), given.recv_block_bytes.end()),
+      keep_(std::move(keep)),
       arguments_(given) {
   arguments_.algorithm = algorithm_;
   arguments_.block_bytes = block_bytes_;
+  arguments_.recv_block_bytes = recv_block_bytes_;
 }
 
 PersistentBody::~PersistentBody() {
   if (*session_ != nullptr) (*session_)->drop(*this);
+}
+
+std::span<std::byte> PersistentBody::free_recv() const {
+  const std::span<const std::byte> send = arguments_.send;
+  const std::span<const std::byte> recv = arguments_.recv;
+  const bool overlap = std::less<>{}(send.data(), recv.data() + recv.size()) &&
+                       std::less<>{}(recv.data(), send.data() + send.size());
+  return is_reduction(arguments_.operation) && overlap ? std::span<std::byte>() : arguments_.recv;
 }
 
 SessionCalls& PersistentBody::session(const char* what) const {

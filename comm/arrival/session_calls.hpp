@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,7 +46,8 @@ class SessionCalls {
   void call(const CallArguments& arguments);
   [[nodiscard]] Pending start(const CallArguments& arguments, std::shared_ptr<const void> keep);
 
-  [[nodiscard]] std::unique_ptr<PersistentBody> persistent(const CallArguments& arguments);
+  [[nodiscard]] std::unique_ptr<PersistentBody> persistent(const CallArguments& arguments,
+                                                           std::shared_ptr<const void> keep);
   /// @throws StateError  out of turn
   void start(const PersistentBody& handle);
   void wait(const PersistentBody& handle);
@@ -107,12 +109,15 @@ class SessionCalls {
 /// A persistent call's arguments, and its session as long as that is open.
 class PersistentBody {
  public:
-  PersistentBody(std::shared_ptr<SessionCalls*> session, const CallArguments& given);
+  PersistentBody(std::shared_ptr<SessionCalls*> session, const CallArguments& given,
+                 std::shared_ptr<const void> keep);
   ~PersistentBody();
   PersistentBody(const PersistentBody&) = delete;
   PersistentBody& operator=(const PersistentBody&) = delete;
 
   [[nodiscard]] const CallArguments& arguments() const { return arguments_; }
+  /// Where early data may land: nowhere, if the caller writes its input there until it comes.
+  [[nodiscard]] std::span<std::byte> free_recv() const;
   /// @param what  for the message. @throws StateError  it has been closed
   [[nodiscard]] SessionCalls& session(const char* what) const;
 
@@ -120,6 +125,8 @@ class PersistentBody {
   std::shared_ptr<SessionCalls*> session_;  // of nullptr, once it has been closed
   std::string algorithm_;
   std::vector<std::size_t> block_bytes_;
+  std::vector<std::size_t> recv_block_bytes_;
+  std::shared_ptr<const void> keep_;
   CallArguments arguments_;
 };
 

@@ -2,6 +2,8 @@
 #include "comm/engine/call_engine.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <numeric>
 #include <stdexcept>
 
 namespace papfft::comm {
@@ -46,6 +48,22 @@ std::unique_ptr<Execution> CallEngine::new_execution(const PlannedCall& plan, Ca
   std::unique_ptr<Execution> made(new Execution(execution(plan, std::move(setup))));  // it cannot be moved
   made->observe(observer);
   return made;
+}
+
+CallArguments CallEngine::at_home(CallArguments a) const {
+  if (a.copies != nullptr) a.copies->pack();
+  const OperationTraits& row = traits(a.operation);
+  if (row.before != Holder::owner || row.after != Holder::all) return a;
+  const auto self = static_cast<std::size_t>(rank());
+  const std::size_t block = a.send.size();
+  const auto before = a.block_bytes.first(std::min(self, a.block_bytes.size()));
+  const std::size_t offset =
+      a.block_bytes.empty() ? self * block : std::accumulate(before.begin(), before.end(), std::size_t{0});
+  if (block == 0 || offset + block > a.recv.size()) return a;  // the layout refuses what does not fit
+  const auto own = a.recv.subspan(offset, block);
+  if (a.send.data() != own.data()) std::memmove(own.data(), a.send.data(), block);
+  a.send = own;
+  return a;
 }
 
 void CallEngine::run(const PlannedCall& plan, std::span<const std::byte> send, std::span<std::byte> recv,
@@ -132,6 +150,7 @@ std::shared_ptr<PendingCall> CallEngine::start(const CallArguments& arguments,
     throw std::invalid_argument(std::string(to_string(arguments.operation)) +
                                 ": algorithm 'mpi' cannot be started without waiting; name one of ours");
   }
+  const CallArguments given = at_home(arguments);
   const PendingCall::Role role = role_of(arguments, rank());
   std::uint32_t& number = started_.at(static_cast<std::size_t>(arguments.operation));
   const CallRecord record{.operation = arguments.operation,
@@ -144,13 +163,13 @@ std::shared_ptr<PendingCall> CallEngine::start(const CallArguments& arguments,
   std::shared_ptr<PendingCall> call =
       started(plan,
               {.instance = instance_of_pending(number, arguments.operation),
-               .send = arguments.send,
-               .recv = arguments.recv,
-               .reducer = arguments.reducer,
+               .send = given.send,
+               .recv = given.recv,
+               .reducer = given.reducer,
                .credits = &pending_.credits(),
                .most_sends = role == PendingCall::Role::source ? kSendsOfSource : 0,
                .observer = observer_},
-              role, std::move(keep), &record);
+              role, {std::move(keep), given.copies}, &record);
   ++number;
   return call;
 }
@@ -168,16 +187,16 @@ std::shared_ptr<PendingCall> CallEngine::start_report(std::span<std::byte> data,
                   .recv = data,
                   .reducer = &reducer,
                   .credits = &pending_.credits()},
-                 PendingCall::Role::other, std::move(keep), nullptr);
+                 PendingCall::Role::other, {std::move(keep)}, nullptr);
 }
 
 std::shared_ptr<PendingCall> CallEngine::started(const PlannedCall& plan, CallSetup setup,
-                                                 PendingCall::Role role, std::shared_ptr<const void> keep,
+                                                 PendingCall::Role role, PendingCall::Data data,
                                                  const CallRecord* record) {
   Observer* const observer = setup.observer;
   std::unique_ptr<Execution> made = new_execution(plan, std::move(setup));
   made->arrive();
-  auto call = std::make_shared<PendingCall>(plan.signature.text(), role, std::move(made), std::move(keep));
+  auto call = std::make_shared<PendingCall>(plan.signature.text(), role, std::move(made), std::move(data));
   if (observer != nullptr && record != nullptr) call->observe(*observer, *record);
   pending_.add(call);
   pending_.step();  // the first messages leave now

@@ -100,6 +100,10 @@ class CallEngine {
   /// The same on the heap, observed by the setup's observer.
   [[nodiscard]] std::unique_ptr<Execution> new_execution(const PlannedCall& plan, CallSetup setup);
 
+  /// The caller has come: packs its input, where that is to be copied, and brings the own block of an allgather to its place in the
+  /// result. From there the block can be sent together with its neighbours.
+  [[nodiscard]] CallArguments at_home(CallArguments arguments) const;
+
   /// The same call as before, or one that is planned now. Valid until the next one is asked for. @throws as CallPlanner::plan
   [[nodiscard]] SteadyCall& steady(const CallArguments& arguments) {
     return steady_.find(planner_, arguments);
@@ -180,7 +184,7 @@ class CallEngine {
   }
   /// Begins a call and adds it to those that are moved on. @param record  for the setup's observer; nullptr: not told
   [[nodiscard]] std::shared_ptr<PendingCall> started(const PlannedCall& plan, CallSetup setup,
-                                                     PendingCall::Role role, std::shared_ptr<const void> keep,
+                                                     PendingCall::Role role, PendingCall::Data data,
                                                      const CallRecord* record);
   /// Bytes of calls that take some milliseconds themselves.
   static constexpr std::size_t kWorthAProbe = std::size_t{1} << 20U;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "papfft/collectives.hpp"
 
-#include <cstring>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -26,7 +25,7 @@ void Collectives::observe(Observer* observer) { engine_->observe(observer); }
 void Collectives::call(const CallArguments& arguments) {
   const CallerTimes times{.arrival_ns = engine_->observed_now_ns()};
   engine_->learn_link_for(arguments);
-  CallArguments given = arguments;
+  CallArguments given = engine_->at_home(arguments);
   SteadyCall* steady = &engine_->steady(given);
   if (engine_->guard().begin(steady->plan)) {
     given.algorithm = "mpi";
@@ -43,6 +42,7 @@ void Collectives::call(const CallArguments& arguments) {
     engine_->run(*steady, given);
   }
   engine_->guard().end();
+  if (given.copies != nullptr) given.copies->unpack();
   engine_->tell_observer(plan, times);
 }
 
@@ -129,140 +129,7 @@ CallArguments Collectives::prepared(CallArguments a) const {
   require_whole(row, block_is_sent ? row.after : row.before, is_root,
                 block_is_sent ? a.recv.size() : a.send.size(), whole);
   a.bytes = differ ? whole : block;
-  if (block_is_sent && row.after == Holder::all) {
-    // From its place in the whole vector the block can be sent together with its neighbours.
-    const auto own = a.recv.subspan(differ ? sum(a.block_bytes.first(self)) : self * block, block);
-    if (block > 0 && a.send.data() != own.data()) std::memmove(own.data(), a.send.data(), block);
-    a.send = own;
-  }
   return a;
-}
-
-void Collectives::scatter_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
-                                std::size_t element_bytes, int root, std::string_view algorithm) {
-  call(prepared({.operation = Operation::scatter,
-                 .element_bytes = element_bytes,
-                 .root = root,
-                 .algorithm = algorithm,
-                 .send = send,
-                 .recv = recv}));
-}
-
-void Collectives::gather_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
-                               std::size_t element_bytes, int root, std::string_view algorithm) {
-  call(prepared({.operation = Operation::gather,
-                 .element_bytes = element_bytes,
-                 .root = root,
-                 .algorithm = algorithm,
-                 .send = send,
-                 .recv = recv}));
-}
-
-void Collectives::bcast_bytes(std::span<std::byte> data, std::size_t element_bytes, int root,
-                              std::string_view algorithm) {
-  call(prepared({.operation = Operation::bcast,
-                 .element_bytes = element_bytes,
-                 .root = root,
-                 .algorithm = algorithm,
-                 .send = data,
-                 .recv = data}));
-}
-
-void Collectives::reduce_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
-                               const Reducer& reducer, int root, std::string_view algorithm) {
-  call(prepared({.operation = Operation::reduce,
-                 .root = root,
-                 .algorithm = algorithm,
-                 .send = send,
-                 .recv = recv,
-                 .reducer = &reducer}));
-}
-
-void Collectives::allgather_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
-                                  std::size_t element_bytes, std::string_view algorithm) {
-  call(prepared({.operation = Operation::allgather,
-                 .element_bytes = element_bytes,
-                 .algorithm = algorithm,
-                 .send = send,
-                 .recv = recv}));
-}
-
-void Collectives::allgatherv_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
-                                   std::span<const std::size_t> block_bytes, std::size_t element_bytes,
-                                   std::string_view algorithm) {
-  if (block_bytes.empty()) throw std::invalid_argument("allgatherv: needs the size of each rank's block");
-  call(prepared({.operation = Operation::allgatherv,
-                 .element_bytes = element_bytes,
-                 .algorithm = algorithm,
-                 .send = send,
-                 .recv = recv,
-                 .block_bytes = block_bytes}));
-}
-
-void Collectives::allreduce_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
-                                  const Reducer& reducer, std::string_view algorithm) {
-  call(prepared({.operation = Operation::allreduce,
-                 .algorithm = algorithm,
-                 .send = send,
-                 .recv = recv,
-                 .reducer = &reducer}));
-}
-
-void Collectives::reduce_scatter_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
-                                       std::span<const std::size_t> block_bytes, const Reducer& reducer,
-                                       std::string_view algorithm) {
-  call(prepared({.operation = Operation::reduce_scatter,
-                 .algorithm = algorithm,
-                 .send = send,
-                 .recv = recv,
-                 .reducer = &reducer,
-                 .block_bytes = block_bytes}));
-}
-
-void Collectives::alltoall_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
-                                 std::size_t element_bytes, std::string_view algorithm) {
-  call(prepared({.operation = Operation::alltoall,
-                 .element_bytes = element_bytes,
-                 .algorithm = algorithm,
-                 .send = send,
-                 .recv = recv}));
-}
-
-void Collectives::alltoallv_bytes(std::span<const std::byte> send,
-                                  std::span<const std::size_t> send_block_bytes, std::span<std::byte> recv,
-                                  std::span<const std::size_t> recv_block_bytes, std::size_t element_bytes,
-                                  std::string_view algorithm) {
-  call(prepared({.operation = Operation::alltoallv,
-                 .element_bytes = element_bytes,
-                 .algorithm = algorithm,
-                 .send = send,
-                 .recv = recv,
-                 .block_bytes = send_block_bytes,
-                 .recv_block_bytes = recv_block_bytes}));
-}
-
-void Collectives::gatherv_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
-                                std::span<const std::size_t> block_bytes, std::size_t element_bytes, int root,
-                                std::string_view algorithm) {
-  call(prepared({.operation = Operation::gatherv,
-                 .element_bytes = element_bytes,
-                 .root = root,
-                 .algorithm = algorithm,
-                 .send = send,
-                 .recv = recv,
-                 .block_bytes = block_bytes}));
-}
-
-void Collectives::scatterv_bytes(std::span<const std::byte> send, std::span<const std::size_t> block_bytes,
-                                 std::span<std::byte> recv, std::size_t element_bytes, int root,
-                                 std::string_view algorithm) {
-  call(prepared({.operation = Operation::scatterv,
-                 .element_bytes = element_bytes,
-                 .root = root,
-                 .algorithm = algorithm,
-                 .send = send,
-                 .recv = recv,
-                 .block_bytes = block_bytes}));
 }
 
 void Collectives::barrier() { (void)engine_->all_say(true); }

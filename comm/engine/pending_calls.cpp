@@ -29,6 +29,7 @@ bool PendingCall::step(Clock::time_point now, Turn* older) {
 }
 
 void PendingCall::end() {
+  if (data_.copies != nullptr) data_.copies->unpack();
   if (observer_ != nullptr) {
     record_.exit_ns = steady_now_ns();
     observer_->call_ended(record_);

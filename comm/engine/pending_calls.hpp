@@ -11,6 +11,7 @@
 
 #include "comm/engine/credit_window.hpp"
 #include "comm/engine/execution.hpp"
+#include "papfft/collectives.hpp"
 #include "papfft/observer.hpp"
 
 namespace papfft::comm {
@@ -40,12 +41,16 @@ class PendingCall {
     Clock::time_point moved_at = {};  ///< when anything happened in them last
   };
 
+  /// What the execution works on.
+  struct Data {
+    std::shared_ptr<const void> keep = {};  ///< lives as long as the execution
+    CallCopies* copies = nullptr;           ///< of the caller's buffers, if they are copies
+  };
+
   /// @param text       the call, for whoever is stuck
   /// @param execution  has arrived
-  /// @param keep       lives as long as the execution
-  PendingCall(std::string text, Role role, std::unique_ptr<Execution> execution,
-              std::shared_ptr<const void> keep)
-      : text_(std::move(text)), role_(role), keep_(std::move(keep)), execution_(std::move(execution)) {}
+  PendingCall(std::string text, Role role, std::unique_ptr<Execution> execution, Data data)
+      : text_(std::move(text)), role_(role), data_(std::move(data)), execution_(std::move(execution)) {}
 
   /// Before the first step. @param record  without its exit
   void observe(Observer& observer, const CallRecord& record) {
@@ -67,7 +72,7 @@ class PendingCall {
 
   std::string text_;
   Role role_;
-  std::shared_ptr<const void> keep_;
+  Data data_;
   std::unique_ptr<Execution> execution_;
   Observer* observer_ = nullptr;
   CallRecord record_ = {};

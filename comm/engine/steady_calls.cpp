@@ -31,6 +31,7 @@ SteadyCall& SteadyCalls::find(const CallPlanner& planner, const CallArguments& a
   entry->arguments.algorithm = {};
   entry->arguments.block_bytes = {};
   entry->arguments.recv_block_bytes = {};
+  entry->arguments.copies = nullptr;
   entry->algorithm = arguments.algorithm;
   entry->block_bytes.assign(arguments.block_bytes.begin(), arguments.block_bytes.end());
   entry->recv_block_bytes.assign(arguments.recv_block_bytes.begin(), arguments.recv_block_bytes.end());

@@ -56,34 +56,48 @@ bool is_dense(MPI_Datatype type) {
   return is_named(type) && packed_bytes(type) == extent_bytes(type);
 }
 
-PackedBuffer::PackedBuffer(const void* buffer, std::size_t count, MPI_Datatype type, bool pack)
-    : buffer_(static_cast<std::byte*>(const_cast<void*>(buffer))), count_(count), type_(type) {
+void pack_elements(const void* buffer, std::size_t count, MPI_Datatype type, std::byte* to) {
   const std::size_t size = packed_bytes(type);
-  if (is_dense(type)) {
-    bytes_ = {buffer_, count * size};
-    return;
-  }
-  copy_.resize(count * size);
-  bytes_ = copy_;
-  if (!pack || copy_.empty()) return;  // MPI_Pack takes no room of 0 bytes
+  if (size == 0) return;  // MPI_Pack takes no room of 0 bytes
+  const auto* from = static_cast<const std::byte*>(buffer);
   in_runs(count, size, [&](std::size_t at, int run) {
     int position = 0;
     const auto room = static_cast<int>(static_cast<std::size_t>(run) * size);
-    PAPFFT_MPI(MPI_Pack, buffer_ + at * extent_bytes(type), run, type, copy_.data() + at * size, room,
-               &position, MPI_COMM_SELF);
+    PAPFFT_MPI(MPI_Pack, from + at * extent_bytes(type), run, type, to + at * size, room, &position,
+               MPI_COMM_SELF);
     if (position != room) throw std::runtime_error("papfft: this MPI packs more than the data");
   });
 }
 
-void PackedBuffer::unpack() {
-  if (copy_.empty()) return;
-  const std::size_t size = packed_bytes(type_);
-  in_runs(count_, size, [&](std::size_t at, int run) {
+void unpack_elements(const std::byte* from, void* buffer, std::size_t count, MPI_Datatype type) {
+  const std::size_t size = packed_bytes(type);
+  if (size == 0) return;
+  auto* const to = static_cast<std::byte*>(buffer);
+  in_runs(count, size, [&](std::size_t at, int run) {
     int position = 0;
     const auto room = static_cast<int>(static_cast<std::size_t>(run) * size);
-    PAPFFT_MPI(MPI_Unpack, copy_.data() + at * size, room, &position, buffer_ + at * extent_bytes(type_), run,
-               type_, MPI_COMM_SELF);
+    PAPFFT_MPI(MPI_Unpack, from + at * size, room, &position, to + at * extent_bytes(type), run, type,
+               MPI_COMM_SELF);
   });
+}
+
+PackedBuffer::PackedBuffer(const void* buffer, std::size_t count, MPI_Datatype type, bool apart)
+    : buffer_(static_cast<std::byte*>(const_cast<void*>(buffer))), count_(count), type_(type) {
+  const std::size_t bytes = count * packed_bytes(type);
+  if (!apart && is_dense(type)) {
+    bytes_ = {buffer_, bytes};
+    return;
+  }
+  copy_.resize(bytes);
+  bytes_ = copy_;
+}
+
+void PackedBuffer::pack() {
+  if (!copy_.empty()) pack_elements(buffer_, count_, type_, copy_.data());
+}
+
+void PackedBuffer::unpack() {
+  if (!copy_.empty()) unpack_elements(copy_.data(), buffer_, count_, type_);
 }
 
 MpiReducer::MpiReducer(MPI_Op op, MPI_Datatype type)

@@ -12,14 +12,20 @@
 
 namespace papfft::comm {
 
+/// Copies `count` elements of an MPI datatype to bytes without gaps, or back.
+void pack_elements(const void* buffer, std::size_t count, MPI_Datatype type, std::byte* to);
+void unpack_elements(const std::byte* from, void* buffer, std::size_t count, MPI_Datatype type);
+
 /// A caller's buffer of `count` elements of an MPI datatype as bytes without gaps: the memory itself where the type
-/// is dense, else a packed copy.
+/// is dense, else a copy.
 class PackedBuffer {
  public:
-  /// @param pack  copy what the caller has there (false: the buffer is only written to).
-  PackedBuffer(const void* buffer, std::size_t count, MPI_Datatype type, bool pack);
-  [[nodiscard]] std::span<std::byte> bytes() { return bytes_; }
-  /// Brings a packed copy back into the caller's buffer; nothing to do for a dense type.
+  /// @param apart  a copy in any case
+  PackedBuffer(const void* buffer, std::size_t count, MPI_Datatype type, bool apart = false);
+  [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
+  /// Fills the copy from the caller's buffer, if there is a copy.
+  void pack();
+  /// Brings the copy back.
   void unpack();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The C interface. What is done with a session stands once; the functions are made from the lists in papfft/pat.h, each in four
-// forms: by the papers' one session or by a handle, by the usual algorithm or by a named one.
+// The C interface. What is done with a session stands once; the functions are made from the list in papfft/mpi_lists.h, each in four
+// variants: by the papers' one session or by a handle, by the usual algorithm or by a named one.
 #include "papfft/pat.h"
 
 #include <array>
@@ -335,28 +335,6 @@ int get_statistics(const StatePointer& state, PAT_Statistics* statistics) noexce
   });
 }
 
-// MPI's names for the calls that return a request; the others are the session's own members.
-#define PAT_MEMBER(name)                                          \
-  template <typename... Arguments>                                \
-  auto name(MpiSession& session, const Arguments&... arguments) { \
-    return session.name(arguments...);                            \
-  }
-PAT_MEMBER(iscatter)
-PAT_MEMBER(igather)
-PAT_MEMBER(ibcast)
-PAT_MEMBER(ireduce)
-#undef PAT_MEMBER
-
-template <typename... Arguments>
-PersistentCall scatter_init(MpiSession& session, const Arguments&... arguments) {
-  return detail::mpi_scatter_init(session, arguments...);
-}
-
-template <typename... Arguments>
-PersistentCall gather_init(MpiSession& session, const Arguments&... arguments) {
-  return detail::mpi_gather_init(session, arguments...);
-}
-
 }  // namespace
 
 }  // namespace papfft::comm
@@ -450,39 +428,41 @@ PAT_DEFINE(ProcessingEnd, processing_end, (), ())
 PAT_DEFINE(Get_statistics, get_statistics, (PAT_Statistics * statistics), (statistics))
 #undef PAT_DEFINE
 
-// The four forms of a function. What follows the arguments is what they do with `state`, `comm` and `algorithm`.
-#define PAT_DEFINE_FORMS(Name, name, parameters, arguments, request_parameter, request, ...)             \
-  int PAT_##Name##_alg(const char* algorithm, PAT_LIST parameters,                                       \
-                       MPI_Comm comm PAT_MORE request_parameter) noexcept {                              \
-    return with_one([&](const StatePointer& state) { return __VA_ARGS__; });                             \
-  }                                                                                                      \
-  int PAT_##Name(PAT_LIST parameters, MPI_Comm comm PAT_MORE request_parameter) noexcept {               \
-    return PAT_##Name##_alg("auto", PAT_LIST arguments, comm PAT_MORE request);                          \
-  }                                                                                                      \
-  int PAT_Session_##name##_alg(PAT_Session session, const char* algorithm,                               \
-                               PAT_LIST parameters PAT_MORE request_parameter) noexcept {                \
-    constexpr std::nullopt_t comm = std::nullopt;                                                        \
-    return with_handle(session, [&](const StatePointer& state) { return __VA_ARGS__; });                 \
-  }                                                                                                      \
-  int PAT_Session_##name(PAT_Session session, PAT_LIST parameters PAT_MORE request_parameter) noexcept { \
-    return PAT_Session_##name##_alg(session, "auto", PAT_LIST arguments PAT_MORE request);               \
+// The four variants of a function. What follows the arguments is what they do with `state`, `comm` and `algorithm`.
+#define PAT_DEFINE_FORMS(Name, name, parameters, arguments, request_parameter, request, ...)                \
+  int PAT_##Name##_alg(const char* algorithm, PAPFFT_LIST parameters,                                       \
+                       MPI_Comm comm PAT_MORE request_parameter) noexcept {                                 \
+    return with_one([&](const StatePointer& state) { return __VA_ARGS__; });                                \
+  }                                                                                                         \
+  int PAT_##Name(PAPFFT_LIST parameters, MPI_Comm comm PAT_MORE request_parameter) noexcept {               \
+    return PAT_##Name##_alg("auto", PAPFFT_LIST arguments, comm PAT_MORE request);                          \
+  }                                                                                                         \
+  int PAT_Session_##name##_alg(PAT_Session session, const char* algorithm,                                  \
+                               PAPFFT_LIST parameters PAT_MORE request_parameter) noexcept {                \
+    constexpr std::nullopt_t comm = std::nullopt;                                                           \
+    return with_handle(session, [&](const StatePointer& state) { return __VA_ARGS__; });                    \
+  }                                                                                                         \
+  int PAT_Session_##name(PAT_Session session, PAPFFT_LIST parameters PAT_MORE request_parameter) noexcept { \
+    return PAT_Session_##name##_alg(session, "auto", PAPFFT_LIST arguments PAT_MORE request);               \
   }
 
 #define PAT_DEFINE(Name, name, operation, parameters, arguments)              \
   PAT_DEFINE_FORMS(                                                           \
       Name, name, parameters, arguments, (), (),                              \
       papfft::comm::collective(*state, Operation::operation, algorithm, comm, \
-                               [&](MpiSession& opened) { opened.name(PAT_LIST arguments, algorithm); }))
-PAT_FOR_EACH_OPERATION(PAT_DEFINE)
-#undef PAT_DEFINE
-
-#define PAT_DEFINE(Name, name, operation, parameters, arguments)                                        \
-  PAT_DEFINE_FORMS(Name, name, parameters, arguments, (PAT_Request * request), (request),               \
-                   papfft::comm::new_request(                                                           \
-                       state, Operation::operation, algorithm, comm, request, [&](MpiSession& opened) { \
-                         return papfft::comm::name(opened, PAT_LIST arguments, algorithm);              \
-                       }))
-PAT_FOR_EACH_REQUEST(PAT_DEFINE)
+                               [&](MpiSession& opened) { opened.name(PAPFFT_LIST arguments, algorithm); }))
+#define PAT_DEFINE_REQUEST(Name, name, operation, parameters, arguments)                  \
+  PAT_DEFINE_FORMS(Name, name, parameters, arguments, (PAT_Request * request), (request), \
+                   papfft::comm::new_request(                                             \
+                       state, Operation::operation, algorithm, comm, request,             \
+                       [&](MpiSession& opened) { return opened.name(PAPFFT_LIST arguments, algorithm); }))
+#define PAT_DEFINE_STARTED(Name, name, operation, parameters, arguments) \
+  PAT_DEFINE_REQUEST(I##name, i##name, operation, parameters, arguments)
+#define PAT_DEFINE_PERSISTENT(Name, name, operation, parameters, arguments) \
+  PAT_DEFINE_REQUEST(Name##_init, name##_init, operation, parameters, arguments)
+PAPFFT_FOR_EACH_MPI_CALL(PAT_DEFINE)
+PAPFFT_FOR_EACH_MPI_CALL(PAT_DEFINE_STARTED)
+PAPFFT_FOR_EACH_MPI_CALL(PAT_DEFINE_PERSISTENT)
 #undef PAT_DEFINE
 
 int PAT_Start(PAT_Request* request) noexcept {

@@ -6,8 +6,10 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "papfft/errors.hpp"
@@ -22,6 +24,21 @@ class CallEngine;
 class Observer;
 class PendingCall;
 class Transport;
+
+/// What stands between a caller's memory and the bytes of a call, where these are copies.
+class PAPFFT_API CallCopies {
+ public:
+  virtual ~CallCopies() = default;
+  /// The caller has come: brings its input into the bytes that the call sends.
+  virtual void pack() = 0;
+  /// The call is done: brings the result to the caller. Called by whichever thread has ended the call.
+  virtual void unpack() = 0;
+
+ protected:
+  CallCopies() = default;
+  CallCopies(const CallCopies&) = default;
+  CallCopies& operator=(const CallCopies&) = default;
+};
 
 /// One collective call, untyped. Sizes are in bytes and whole numbers of elements.
 struct CallArguments {
@@ -39,6 +56,7 @@ struct CallArguments {
   /// sizes at the root alone.
   std::span<const std::size_t> block_bytes = {};
   std::span<const std::size_t> recv_block_bytes = {};  ///< of an alltoallv: of what this rank gets from each
+  CallCopies* copies = nullptr;  ///< of send and recv; nullptr: they are the caller's own memory
 };
 
 /// How a collective call went: for benchmarks.
@@ -156,19 +174,19 @@ class PAPFFT_API Collectives {
   /// Block r of the root's `send` (P * recv.size() elements; ignored elsewhere) goes to rank r's `recv`.
   template <Element T>
   void scatter(std::span<const T> send, std::span<T> recv, int root, std::string_view algorithm = "auto") {
-    scatter_bytes(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), root, algorithm);
+    collective<T>(Operation::scatter, send, recv, root, algorithm);
   }
 
   /// Rank r's `send` becomes block r of the root's `recv` (P * send.size() elements; ignored elsewhere).
   template <Element T>
   void gather(std::span<const T> send, std::span<T> recv, int root, std::string_view algorithm = "auto") {
-    gather_bytes(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), root, algorithm);
+    collective<T>(Operation::gather, send, recv, root, algorithm);
   }
 
   /// The root's `data` goes to everybody's `data`.
   template <Element T>
   void bcast(std::span<T> data, int root, std::string_view algorithm = "auto") {
-    bcast_bytes(std::as_writable_bytes(data), sizeof(T), root, algorithm);
+    collective<T>(Operation::bcast, data, data, root, algorithm);
   }
 
   /// The root's recv[i] becomes the combination of all ranks' send[i]. The root's `recv` may be its `send`; the other ranks'
@@ -176,13 +194,15 @@ class PAPFFT_API Collectives {
   template <Element T, typename Op>
   requires std::regular_invocable<const Op&, const T&, const T&>
   void reduce(std::span<const T> send, std::span<T> recv, Op op, int root,
-              std::string_view algorithm = "auto");
+              std::string_view algorithm = "auto") {
+    reduction<T>(Operation::reduce, send, recv, std::move(op), root, algorithm);
+  }
 
   /// Rank r's `send` becomes block r of everybody's `recv` (P * send.size() elements). `send` may be this rank's own
   /// block in `recv`.
   template <Element T>
   void allgather(std::span<const T> send, std::span<T> recv, std::string_view algorithm = "auto") {
-    allgather_bytes(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), algorithm);
+    collective<T>(Operation::allgather, send, recv, 0, algorithm);
   }
 
   /// The same for blocks of any sizes: rank r has counts[r] elements, which may be 0. The blocks follow one another in
@@ -190,32 +210,38 @@ class PAPFFT_API Collectives {
   template <Element T>
   void allgatherv(std::span<const T> send, std::span<T> recv, std::span<const std::size_t> counts,
                   std::string_view algorithm = "auto") {
-    allgatherv_bytes(std::as_bytes(send), std::as_writable_bytes(recv), in_bytes(counts, sizeof(T)),
-                     sizeof(T), algorithm);
+    collective<T>(Operation::allgatherv, send, recv, 0, algorithm, required(counts));
   }
 
   /// recv[i] becomes op over all ranks of send[i], everywhere; `recv` may be `send`. All ranks get the same bits. Only by
   /// the algorithm "census" floating-point results differ between ranks, because each rank rounds in another order.
   template <Element T, typename Op>
   requires std::regular_invocable<const Op&, const T&, const T&>
-  void allreduce(std::span<const T> send, std::span<T> recv, Op op, std::string_view algorithm = "auto");
+  void allreduce(std::span<const T> send, std::span<T> recv, Op op, std::string_view algorithm = "auto") {
+    reduction<T>(Operation::allreduce, send, recv, std::move(op), 0, algorithm);
+  }
 
   /// Block r of op over all ranks' `send` (P * recv.size() elements) goes to rank r's `recv`, which must not overlap
   /// `send`.
   template <Element T, typename Op>
   requires std::regular_invocable<const Op&, const T&, const T&>
-  void reduce_scatter(std::span<const T> send, std::span<T> recv, Op op, std::string_view algorithm = "auto");
+  void reduce_scatter(std::span<const T> send, std::span<T> recv, Op op,
+                      std::string_view algorithm = "auto") {
+    reduction<T>(Operation::reduce_scatter, send, recv, std::move(op), 0, algorithm);
+  }
 
   /// The same for blocks of any sizes: rank r gets counts[r] elements, which may be 0.
   template <Element T, typename Op>
   requires std::regular_invocable<const Op&, const T&, const T&>
   void reduce_scatter(std::span<const T> send, std::span<T> recv, std::span<const std::size_t> counts, Op op,
-                      std::string_view algorithm = "auto");
+                      std::string_view algorithm = "auto") {
+    reduction<T>(Operation::reduce_scatter, send, recv, std::move(op), 0, algorithm, counts);
+  }
 
   /// Block t of rank s's `send` becomes block s of rank t's `recv`. Both have P blocks of one size, and must not overlap.
   template <Element T>
   void alltoall(std::span<const T> send, std::span<T> recv, std::string_view algorithm = "auto") {
-    alltoall_bytes(std::as_bytes(send), std::as_writable_bytes(recv), sizeof(T), algorithm);
+    collective<T>(Operation::alltoall, send, recv, 0, algorithm);
   }
 
   /// The same for blocks of any sizes: this rank has send_counts[t] elements for rank t and gets recv_counts[s] elements from
@@ -223,8 +249,7 @@ class PAPFFT_API Collectives {
   template <Element T>
   void alltoallv(std::span<const T> send, std::span<const std::size_t> send_counts, std::span<T> recv,
                  std::span<const std::size_t> recv_counts, std::string_view algorithm = "auto") {
-    alltoallv_bytes(std::as_bytes(send), in_bytes(send_counts, sizeof(T)), std::as_writable_bytes(recv),
-                    in_bytes(recv_counts, sizeof(T)), sizeof(T), algorithm);
+    collective<T>(Operation::alltoallv, send, recv, 0, algorithm, send_counts, recv_counts);
   }
 
   /// gather() for blocks of any sizes: rank r's `send` becomes block r of the root's `recv`, in which the blocks follow one another.
@@ -232,8 +257,7 @@ class PAPFFT_API Collectives {
   template <Element T>
   void gatherv(std::span<const T> send, std::span<T> recv, std::span<const std::size_t> counts, int root,
                std::string_view algorithm = "auto") {
-    gatherv_bytes(std::as_bytes(send), std::as_writable_bytes(recv), in_bytes(counts, sizeof(T)), sizeof(T),
-                  root, algorithm);
+    collective<T>(Operation::gatherv, send, recv, root, algorithm, counts);
   }
 
   /// scatter() for blocks of any sizes: block r of the root's `send`, in which the blocks follow one another, goes to rank r's
@@ -241,8 +265,7 @@ class PAPFFT_API Collectives {
   template <Element T>
   void scatterv(std::span<const T> send, std::span<const std::size_t> counts, std::span<T> recv, int root,
                 std::string_view algorithm = "auto") {
-    scatterv_bytes(std::as_bytes(send), in_bytes(counts, sizeof(T)), std::as_writable_bytes(recv), sizeof(T),
-                   root, algorithm);
+    collective<T>(Operation::scatterv, send, recv, root, algorithm, counts);
   }
 
   /// Measures what messages cost between two ranks. Sends three streams of short messages and three of long ones, each
@@ -262,32 +285,27 @@ class PAPFFT_API Collectives {
   void collective(Operation operation, std::span<const T> send, std::span<T> recv, int root = 0,
                   std::string_view algorithm = "auto", std::span<const std::size_t> counts = {},
                   std::span<const std::size_t> recv_counts = {}) {
-    const std::vector<std::size_t> block_bytes = in_bytes(counts, sizeof(T));
-    const std::vector<std::size_t> recv_block_bytes = in_bytes(recv_counts, sizeof(T));
-    call(prepared({.operation = operation,
-                   .element_bytes = sizeof(T),
-                   .root = root,
-                   .algorithm = algorithm,
-                   .send = std::as_bytes(send),
-                   .recv = std::as_writable_bytes(recv),
-                   .block_bytes = block_bytes,
-                   .recv_block_bytes = recv_block_bytes}));
+    call(typed<T>(operation, send, recv, root, algorithm, counts, recv_counts).arguments);
   }
   /// The same for an operation that combines.
   template <Element T, typename Op>
   requires std::regular_invocable<const Op&, const T&, const T&>
   void reduction(Operation operation, std::span<const T> send, std::span<T> recv, Op op, int root = 0,
-                 std::string_view algorithm = "auto", std::span<const std::size_t> counts = {});
+                 std::string_view algorithm = "auto", std::span<const std::size_t> counts = {}) {
+    const ElementReducer<T, Op> reducer(std::move(op), is_commutative<Op>);
+    call(typed<T>(operation, send, recv, root, algorithm, counts, {}, &reducer).arguments);
+  }
 
   /// Completes the arguments of any operation from the buffers' sizes: `bytes`, and of a reduction `element_bytes`. The
-  /// buffers are those of the typed calls; the own block of an allgather is brought to its place in `recv`.
+  /// buffers are those of the typed calls.
   /// @throws std::invalid_argument  a buffer has another size than the operation needs on this rank
   [[nodiscard]] CallArguments prepared(CallArguments arguments) const;
 
   /// Any operation, untyped. All typed calls end here.
   virtual void call(const CallArguments& arguments);
 
-  /// The same, started and not waited for. Several started calls may be under way at once, with blocking calls in between.
+  /// Every operation, started and not waited for: arguments as the blocking calls. Several started calls may be under way at once,
+  /// with blocking calls in between.
   ///
   /// Calls are matched per operation: the n-th scatter that is started on one rank belongs to the n-th on the others.
   /// Started calls of different operations, and blocking calls, need no common order. A rank may start a call long after
@@ -299,79 +317,101 @@ class PAPFFT_API Collectives {
   template <Element T>
   [[nodiscard]] Pending iscatter(std::span<const T> send, std::span<T> recv, int root,
                                  std::string_view algorithm = "auto") {
-    return start(prepared({.operation = Operation::scatter,
-                           .element_bytes = sizeof(T),
-                           .root = root,
-                           .algorithm = algorithm,
-                           .send = std::as_bytes(send),
-                           .recv = std::as_writable_bytes(recv)}));
+    return icollective<T>(Operation::scatter, send, recv, root, algorithm);
   }
   template <Element T>
   [[nodiscard]] Pending igather(std::span<const T> send, std::span<T> recv, int root,
                                 std::string_view algorithm = "auto") {
-    return start(prepared({.operation = Operation::gather,
-                           .element_bytes = sizeof(T),
-                           .root = root,
-                           .algorithm = algorithm,
-                           .send = std::as_bytes(send),
-                           .recv = std::as_writable_bytes(recv)}));
+    return icollective<T>(Operation::gather, send, recv, root, algorithm);
   }
   template <Element T>
   [[nodiscard]] Pending ibcast(std::span<T> data, int root, std::string_view algorithm = "auto") {
-    return start(prepared({.operation = Operation::bcast,
-                           .element_bytes = sizeof(T),
-                           .root = root,
-                           .algorithm = algorithm,
-                           .send = std::as_bytes(data),
-                           .recv = std::as_writable_bytes(data)}));
+    return icollective<T>(Operation::bcast, data, data, root, algorithm);
   }
   template <Element T, typename Op>
   requires std::regular_invocable<const Op&, const T&, const T&>
   [[nodiscard]] Pending ireduce(std::span<const T> send, std::span<T> recv, Op op, int root,
-                                std::string_view algorithm = "auto");
+                                std::string_view algorithm = "auto") {
+    return ireduction<T>(Operation::reduce, send, recv, std::move(op), root, algorithm);
+  }
+  template <Element T>
+  [[nodiscard]] Pending iallgather(std::span<const T> send, std::span<T> recv,
+                                   std::string_view algorithm = "auto") {
+    return icollective<T>(Operation::allgather, send, recv, 0, algorithm);
+  }
+  template <Element T>
+  [[nodiscard]] Pending iallgatherv(std::span<const T> send, std::span<T> recv,
+                                    std::span<const std::size_t> counts,
+                                    std::string_view algorithm = "auto") {
+    return icollective<T>(Operation::allgatherv, send, recv, 0, algorithm, required(counts));
+  }
+  template <Element T, typename Op>
+  requires std::regular_invocable<const Op&, const T&, const T&>
+  [[nodiscard]] Pending iallreduce(std::span<const T> send, std::span<T> recv, Op op,
+                                   std::string_view algorithm = "auto") {
+    return ireduction<T>(Operation::allreduce, send, recv, std::move(op), 0, algorithm);
+  }
+  template <Element T, typename Op>
+  requires std::regular_invocable<const Op&, const T&, const T&>
+  [[nodiscard]] Pending ireduce_scatter(std::span<const T> send, std::span<T> recv, Op op,
+                                        std::string_view algorithm = "auto") {
+    return ireduction<T>(Operation::reduce_scatter, send, recv, std::move(op), 0, algorithm);
+  }
+  template <Element T, typename Op>
+  requires std::regular_invocable<const Op&, const T&, const T&>
+  [[nodiscard]] Pending ireduce_scatter(std::span<const T> send, std::span<T> recv,
+                                        std::span<const std::size_t> counts, Op op,
+                                        std::string_view algorithm = "auto") {
+    return ireduction<T>(Operation::reduce_scatter, send, recv, std::move(op), 0, algorithm, counts);
+  }
+  template <Element T>
+  [[nodiscard]] Pending ialltoall(std::span<const T> send, std::span<T> recv,
+                                  std::string_view algorithm = "auto") {
+    return icollective<T>(Operation::alltoall, send, recv, 0, algorithm);
+  }
+  template <Element T>
+  [[nodiscard]] Pending ialltoallv(std::span<const T> send, std::span<const std::size_t> send_counts,
+                                   std::span<T> recv, std::span<const std::size_t> recv_counts,
+                                   std::string_view algorithm = "auto") {
+    return icollective<T>(Operation::alltoallv, send, recv, 0, algorithm, send_counts, recv_counts);
+  }
+  template <Element T>
+  [[nodiscard]] Pending igatherv(std::span<const T> send, std::span<T> recv,
+                                 std::span<const std::size_t> counts, int root,
+                                 std::string_view algorithm = "auto") {
+    return icollective<T>(Operation::gatherv, send, recv, root, algorithm, counts);
+  }
+  template <Element T>
+  [[nodiscard]] Pending iscatterv(std::span<const T> send, std::span<const std::size_t> counts,
+                                  std::span<T> recv, int root, std::string_view algorithm = "auto") {
+    return icollective<T>(Operation::scatterv, send, recv, root, algorithm, counts);
+  }
 
-  /// Any operation, untyped. @param keep  is kept until the call is done, for example the reducer
+  /// Any operation, as collective() and reduction().
+  template <Element T>
+  [[nodiscard]] Pending icollective(Operation operation, std::span<const T> send, std::span<T> recv,
+                                    int root = 0, std::string_view algorithm = "auto",
+                                    std::span<const std::size_t> counts = {},
+                                    std::span<const std::size_t> recv_counts = {}) {
+    return start(typed<T>(operation, send, recv, root, algorithm, counts, recv_counts).arguments);
+  }
+  template <Element T, typename Op>
+  requires std::regular_invocable<const Op&, const T&, const T&>
+  [[nodiscard]] Pending ireduction(Operation operation, std::span<const T> send, std::span<T> recv, Op op,
+                                   int root = 0, std::string_view algorithm = "auto",
+                                   std::span<const std::size_t> counts = {}) {
+    const auto reducer = std::make_shared<const ElementReducer<T, Op>>(std::move(op), is_commutative<Op>);
+    return start(typed<T>(operation, send, recv, root, algorithm, counts, {}, reducer.get()).arguments,
+                 reducer);
+  }
+
+  /// Any operation, untyped. @param keep  is kept until the call is done, for example the reducer and the copies
   [[nodiscard]] virtual Pending start(const CallArguments& arguments, std::shared_ptr<const void> keep = {});
 
   /// Moves all started calls on until done() is true. done() is asked whenever something may have happened.
   /// @param idle_is_fine  no progress is not an error, because done() depends on something else than the ranks
   /// @throws as the blocking calls
   void wait_until(const std::function<bool()>& done, bool idle_is_fine = false);
-
-  /// The untyped calls behind the typed ones. Sizes are in bytes and must be whole numbers of elements.
-  void scatter_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes,
-                     int root, std::string_view algorithm);
-  void gather_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes,
-                    int root, std::string_view algorithm);
-  void bcast_bytes(std::span<std::byte> data, std::size_t element_bytes, int root,
-                   std::string_view algorithm);
-  void reduce_bytes(std::span<const std::byte> send, std::span<std::byte> recv, const Reducer& reducer,
-                    int root, std::string_view algorithm);
-
-  void allgather_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes,
-                       std::string_view algorithm);
-  void allgatherv_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
-                        std::span<const std::size_t> block_bytes, std::size_t element_bytes,
-                        std::string_view algorithm);
-  void allreduce_bytes(std::span<const std::byte> send, std::span<std::byte> recv, const Reducer& reducer,
-                       std::string_view algorithm);
-  /// @param block_bytes  of each rank; empty: all as large as this one's
-  void reduce_scatter_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
-                            std::span<const std::size_t> block_bytes, const Reducer& reducer,
-                            std::string_view algorithm);
-
-  void alltoall_bytes(std::span<const std::byte> send, std::span<std::byte> recv, std::size_t element_bytes,
-                      std::string_view algorithm);
-  void alltoallv_bytes(std::span<const std::byte> send, std::span<const std::size_t> send_block_bytes,
-                       std::span<std::byte> recv, std::span<const std::size_t> recv_block_bytes,
-                       std::size_t element_bytes, std::string_view algorithm);
-  /// @param block_bytes  of each rank; ignored elsewhere than at the root
-  void gatherv_bytes(std::span<const std::byte> send, std::span<std::byte> recv,
-                     std::span<const std::size_t> block_bytes, std::size_t element_bytes, int root,
-                     std::string_view algorithm);
-  void scatterv_bytes(std::span<const std::byte> send, std::span<const std::size_t> block_bytes,
-                      std::span<std::byte> recv, std::size_t element_bytes, int root,
-                      std::string_view algorithm);
 
   /// Returns on every rank after all have called it.
   void barrier();
@@ -395,6 +435,38 @@ class PAPFFT_API Collectives {
   /// Says that stock_call works here, so that "auto" may choose it.
   void offer_stock_calls();
 
+  /// Arguments, and the sizes in bytes that they point to.
+  struct SizedArguments {
+    std::vector<std::size_t> block_bytes;
+    std::vector<std::size_t> recv_block_bytes;
+    CallArguments arguments;
+  };
+  /// What all forms of a typed call come down to. @throws std::invalid_argument  as prepared()
+  template <Element T>
+  [[nodiscard]] SizedArguments typed(Operation operation, std::span<const T> send, std::span<T> recv,
+                                     int root, std::string_view algorithm,
+                                     std::span<const std::size_t> counts,
+                                     std::span<const std::size_t> recv_counts,
+                                     const Reducer* reducer = nullptr) const {
+    SizedArguments made{in_bytes(counts, sizeof(T)), in_bytes(recv_counts, sizeof(T)), {}};
+    made.arguments = prepared({.operation = operation,
+                               .element_bytes = sizeof(T),
+                               .root = root,
+                               .algorithm = algorithm,
+                               .send = std::as_bytes(send),
+                               .recv = std::as_writable_bytes(recv),
+                               .reducer = reducer,
+                               .block_bytes = made.block_bytes,
+                               .recv_block_bytes = made.recv_block_bytes});
+    return made;
+  }
+  /// Of an allgatherv. @throws std::invalid_argument  there are none
+  [[nodiscard]] static std::span<const std::size_t> required(std::span<const std::size_t> counts) {
+    if (counts.empty()) throw std::invalid_argument("allgatherv: needs the size of each rank's block");
+    return counts;
+  }
+
+ private:
   [[nodiscard]] static std::vector<std::size_t> in_bytes(std::span<const std::size_t> counts,
                                                          std::size_t element_bytes) {
     std::vector<std::size_t> bytes(counts.begin(), counts.end());
@@ -402,72 +474,7 @@ class PAPFFT_API Collectives {
     return bytes;
   }
 
- private:
   std::unique_ptr<CallEngine> engine_;
 };
-
-}  // namespace papfft::comm
-
-namespace papfft::comm {
-
-template <Element T, typename Op>
-requires std::regular_invocable<const Op&, const T&, const T&>
-void Collectives::reduce(std::span<const T> send, std::span<T> recv, Op op, int root,
-                         std::string_view algorithm) {
-  const ElementReducer<T, Op> reducer(std::move(op), is_commutative<Op>);
-  reduce_bytes(std::as_bytes(send), std::as_writable_bytes(recv), reducer, root, algorithm);
-}
-
-template <Element T, typename Op>
-requires std::regular_invocable<const Op&, const T&, const T&>
-void Collectives::reduction(Operation operation, std::span<const T> send, std::span<T> recv, Op op, int root,
-                            std::string_view algorithm, std::span<const std::size_t> counts) {
-  const ElementReducer<T, Op> reducer(std::move(op), is_commutative<Op>);
-  const std::vector<std::size_t> block_bytes = in_bytes(counts, sizeof(T));
-  call(prepared({.operation = operation,
-                 .root = root,
-                 .algorithm = algorithm,
-                 .send = std::as_bytes(send),
-                 .recv = std::as_writable_bytes(recv),
-                 .reducer = &reducer,
-                 .block_bytes = block_bytes}));
-}
-
-template <Element T, typename Op>
-requires std::regular_invocable<const Op&, const T&, const T&> Pending Collectives::ireduce(
-    std::span<const T> send, std::span<T> recv, Op op, int root, std::string_view algorithm) {
-  const auto reducer = std::make_shared<const ElementReducer<T, Op>>(std::move(op), is_commutative<Op>);
-  return start(prepared({.operation = Operation::reduce,
-                         .root = root,
-                         .algorithm = algorithm,
-                         .send = std::as_bytes(send),
-                         .recv = std::as_writable_bytes(recv),
-                         .reducer = reducer.get()}),
-               reducer);
-}
-
-template <Element T, typename Op>
-requires std::regular_invocable<const Op&, const T&, const T&>
-void Collectives::allreduce(std::span<const T> send, std::span<T> recv, Op op, std::string_view algorithm) {
-  const ElementReducer<T, Op> reducer(std::move(op), is_commutative<Op>);
-  allreduce_bytes(std::as_bytes(send), std::as_writable_bytes(recv), reducer, algorithm);
-}
-
-template <Element T, typename Op>
-requires std::regular_invocable<const Op&, const T&, const T&>
-void Collectives::reduce_scatter(std::span<const T> send, std::span<T> recv, Op op,
-                                 std::string_view algorithm) {
-  const ElementReducer<T, Op> reducer(std::move(op), is_commutative<Op>);
-  reduce_scatter_bytes(std::as_bytes(send), std::as_writable_bytes(recv), {}, reducer, algorithm);
-}
-
-template <Element T, typename Op>
-requires std::regular_invocable<const Op&, const T&, const T&>
-void Collectives::reduce_scatter(std::span<const T> send, std::span<T> recv,
-                                 std::span<const std::size_t> counts, Op op, std::string_view algorithm) {
-  const ElementReducer<T, Op> reducer(std::move(op), is_commutative<Op>);
-  reduce_scatter_bytes(std::as_bytes(send), std::as_writable_bytes(recv), in_bytes(counts, sizeof(T)),
-                       reducer, algorithm);
-}
 
 }  // namespace papfft::comm

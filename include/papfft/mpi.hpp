@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "papfft/collectives.hpp"
+#include "papfft/mpi_lists.h"
 #include "papfft/session.hpp"
 
 namespace papfft::comm {
@@ -44,57 +45,15 @@ class PAPFFT_API AtMpiEnd {
 };
 
 #pragma GCC visibility push(default)
-void mpi_scatter(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 int recvcount, MPI_Datatype recvtype, int root, std::string_view algorithm);
-void mpi_gather(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                int recvcount, MPI_Datatype recvtype, int root, std::string_view algorithm);
-void mpi_bcast(Collectives& comm, void* buffer, int count, MPI_Datatype type, int root,
-               std::string_view algorithm);
-void mpi_reduce(Collectives& comm, const void* sendbuf, void* recvbuf, int count, MPI_Datatype type,
-                MPI_Op op, int root, std::string_view algorithm);
-void mpi_allgather(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                   void* recvbuf, int recvcount, MPI_Datatype recvtype, std::string_view algorithm);
-void mpi_allgatherv(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                    void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-                    std::string_view algorithm);
-void mpi_allreduce(Collectives& comm, const void* sendbuf, void* recvbuf, int count, MPI_Datatype type,
-                   MPI_Op op, std::string_view algorithm);
-/// @param recvcounts  one per rank, or one for all
-void mpi_reduce_scatter(Collectives& comm, const void* sendbuf, void* recvbuf,
-                        std::span<const int> recvcounts, MPI_Datatype type, MPI_Op op,
-                        std::string_view algorithm);
-void mpi_alltoall(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                  int recvcount, MPI_Datatype recvtype, std::string_view algorithm);
-void mpi_alltoallv(Collectives& comm, const void* sendbuf, const int sendcounts[], const int sdispls[],
-                   MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
-                   MPI_Datatype recvtype, std::string_view algorithm);
-void mpi_alltoallw(Collectives& comm, const void* sendbuf, const int sendcounts[], const int sdispls[],
-                   const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[],
-                   const MPI_Datatype recvtypes[], std::string_view algorithm);
-void mpi_gatherv(Collectives& comm, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-                 std::string_view algorithm);
-void mpi_scatterv(Collectives& comm, const void* sendbuf, const int sendcounts[], const int displs[],
-                  MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
-                  std::string_view algorithm);
+#define PAPFFT_DECLARE_(Name, name, operation, parameters, arguments)                                       \
+  void mpi_##name(Collectives& comm, PAPFFT_LIST parameters, std::string_view algorithm);                   \
+  [[nodiscard]] Pending mpi_i##name(Collectives& comm, PAPFFT_LIST parameters, std::string_view algorithm); \
+  [[nodiscard]] PersistentCall mpi_##name##_init(Session& session, PAPFFT_LIST parameters,                  \
+                                                 std::string_view algorithm);
+PAPFFT_FOR_EACH_MPI_CALL(PAPFFT_DECLARE_)
+#undef PAPFFT_DECLARE_
 void mpi_stock_call(MPI_Comm comm, const CallArguments& arguments);
 void mpi_stock_call(TunedStock& stock, const CallArguments& arguments);
-[[nodiscard]] PersistentCall mpi_scatter_init(Session& session, const void* sendbuf, int sendcount,
-                                              MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                                              MPI_Datatype recvtype, int root, std::string_view algorithm);
-[[nodiscard]] PersistentCall mpi_gather_init(Session& session, const void* sendbuf, int sendcount,
-                                             MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                                             MPI_Datatype recvtype, int root, std::string_view algorithm);
-[[nodiscard]] Pending mpi_iscatter(Collectives& comm, const void* sendbuf, int sendcount,
-                                   MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                                   int root, std::string_view algorithm);
-[[nodiscard]] Pending mpi_igather(Collectives& comm, const void* sendbuf, int sendcount,
-                                  MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                                  int root, std::string_view algorithm);
-[[nodiscard]] Pending mpi_ibcast(Collectives& comm, void* buffer, int count, MPI_Datatype type, int root,
-                                 std::string_view algorithm);
-[[nodiscard]] Pending mpi_ireduce(Collectives& comm, const void* sendbuf, void* recvbuf, int count,
-                                  MPI_Datatype type, MPI_Op op, int root, std::string_view algorithm);
 [[nodiscard]] Transport& as_transport(MpiTransport& transport);
 [[nodiscard]] MPI_Comm native(const MpiTransport& transport);
 #pragma GCC visibility pop
@@ -109,7 +68,8 @@ void mpi_stock_call(TunedStock& stock, const CallArguments& arguments);
 /// ```
 ///
 /// The calls with MPI's own arguments mean what MPI's calls mean: MPI_IN_PLACE, derived datatypes, and different datatypes
-/// of one signature on different ranks. Data that are not contiguous are packed.
+/// of one signature on different ranks. Data that are not contiguous are copied. Until a started call is done, and while the handle of a
+/// persistent one lives, its datatypes and its MPI_Op must live, too.
 ///
 /// Before MPI_Init and after MPI_Finalize everything throws StateError. A Session that is still open when MPI_Finalize
 /// begins is closed there; it may be destroyed later.
@@ -137,105 +97,34 @@ class OverMpi : private detail::OwnedTransport, public Base {
   using Base::bcast;
   using Base::gather;
   using Base::gatherv;
+  using Base::iallgather;
+  using Base::iallgatherv;
+  using Base::iallreduce;
+  using Base::ialltoall;
+  using Base::ialltoallv;
   using Base::ibcast;
   using Base::igather;
+  using Base::igatherv;
   using Base::ireduce;
+  using Base::ireduce_scatter;
   using Base::iscatter;
+  using Base::iscatterv;
   using Base::reduce;
   using Base::reduce_scatter;
   using Base::scatter;
   using Base::scatterv;
 
-  void scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-               MPI_Datatype recvtype, int root, std::string_view algorithm = "auto") {
-    detail::mpi_scatter(*this, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, algorithm);
+  // Each of MPI's operations (papfft/mpi_lists.h), blocking and started: allreduce(sendbuf, recvbuf, count, type, op, algorithm), and
+  // iallreduce with the same arguments. An alltoallw is an alltoallv of the packed blocks.
+#define PAPFFT_DEFINE_(Name, name, operation, parameters, arguments)                           \
+  void name(PAPFFT_LIST parameters, std::string_view algorithm = "auto") {                     \
+    detail::mpi_##name(*this, PAPFFT_LIST arguments, algorithm);                               \
+  }                                                                                            \
+  [[nodiscard]] Pending i##name(PAPFFT_LIST parameters, std::string_view algorithm = "auto") { \
+    return detail::mpi_i##name(*this, PAPFFT_LIST arguments, algorithm);                       \
   }
-  void gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-              MPI_Datatype recvtype, int root, std::string_view algorithm = "auto") {
-    detail::mpi_gather(*this, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, algorithm);
-  }
-  void bcast(void* buffer, int count, MPI_Datatype type, int root, std::string_view algorithm = "auto") {
-    detail::mpi_bcast(*this, buffer, count, type, root, algorithm);
-  }
-  void reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
-              std::string_view algorithm = "auto") {
-    detail::mpi_reduce(*this, sendbuf, recvbuf, count, type, op, root, algorithm);
-  }
-  void allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                 MPI_Datatype recvtype, std::string_view algorithm = "auto") {
-    detail::mpi_allgather(*this, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, algorithm);
-  }
-  void allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                  const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-                  std::string_view algorithm = "auto") {
-    detail::mpi_allgatherv(*this, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                           algorithm);
-  }
-  void allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
-                 std::string_view algorithm = "auto") {
-    detail::mpi_allreduce(*this, sendbuf, recvbuf, count, type, op, algorithm);
-  }
-  void reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype type,
-                      MPI_Op op, std::string_view algorithm = "auto") {
-    detail::mpi_reduce_scatter(*this, sendbuf, recvbuf, {recvcounts, static_cast<std::size_t>(this->size())},
-                               type, op, algorithm);
-  }
-  void reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type, MPI_Op op,
-                            std::string_view algorithm = "auto") {
-    detail::mpi_reduce_scatter(*this, sendbuf, recvbuf, {&recvcount, 1}, type, op, algorithm);
-  }
-
-  void alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                MPI_Datatype recvtype, std::string_view algorithm = "auto") {
-    detail::mpi_alltoall(*this, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, algorithm);
-  }
-  void alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                 void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                 std::string_view algorithm = "auto") {
-    detail::mpi_alltoallv(*this, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                          recvtype, algorithm);
-  }
-  /// Each block has a datatype of its own; displacements are in bytes. An alltoallv of the packed blocks.
-  void alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                 const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[],
-                 const MPI_Datatype recvtypes[], std::string_view algorithm = "auto") {
-    detail::mpi_alltoallw(*this, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                          recvtypes, algorithm);
-  }
-  void gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-               const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-               std::string_view algorithm = "auto") {
-    detail::mpi_gatherv(*this, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
-                        algorithm);
-  }
-  void scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-                void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
-                std::string_view algorithm = "auto") {
-    detail::mpi_scatterv(*this, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
-                         algorithm);
-  }
-
-  /// Started calls take datatypes without gaps.
-  [[nodiscard]] Pending iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                 int recvcount, MPI_Datatype recvtype, int root,
-                                 std::string_view algorithm = "auto") {
-    return detail::mpi_iscatter(*this, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                                algorithm);
-  }
-  [[nodiscard]] Pending igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                int recvcount, MPI_Datatype recvtype, int root,
-                                std::string_view algorithm = "auto") {
-    return detail::mpi_igather(*this, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                               algorithm);
-  }
-  [[nodiscard]] Pending ibcast(void* buffer, int count, MPI_Datatype type, int root,
-                               std::string_view algorithm = "auto") {
-    return detail::mpi_ibcast(*this, buffer, count, type, root, algorithm);
-  }
-  [[nodiscard]] Pending ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
-                                int root, std::string_view algorithm = "auto") {
-    return detail::mpi_ireduce(*this, sendbuf, recvbuf, count, type, op, root, algorithm);
-  }
+  PAPFFT_FOR_EACH_MPI_CALL(PAPFFT_DEFINE_)
+#undef PAPFFT_DEFINE_
 
  protected:
   void stock_call(const CallArguments& arguments) override { detail::mpi_stock_call(*stock, arguments); }
@@ -245,6 +134,32 @@ class OverMpi : private detail::OwnedTransport, public Base {
 };
 
 using Communicator = OverMpi<Collectives>;
-using MpiSession = OverMpi<Session>;
+
+/// A session over MPI. Its persistent calls take MPI's own arguments, too.
+class MpiSession : public OverMpi<Session> {
+ public:
+  using OverMpi::OverMpi;
+
+  using Session::allgather_init;
+  using Session::allgatherv_init;
+  using Session::allreduce_init;
+  using Session::alltoall_init;
+  using Session::alltoallv_init;
+  using Session::bcast_init;
+  using Session::gather_init;
+  using Session::gatherv_init;
+  using Session::reduce_init;
+  using Session::reduce_scatter_init;
+  using Session::scatter_init;
+  using Session::scatterv_init;
+
+  // allreduce_init(sendbuf, recvbuf, count, type, op, algorithm), and so on.
+#define PAPFFT_DEFINE_(Name, name, operation, parameters, arguments)                                      \
+  [[nodiscard]] PersistentCall name##_init(PAPFFT_LIST parameters, std::string_view algorithm = "auto") { \
+    return detail::mpi_##name##_init(*this, PAPFFT_LIST arguments, algorithm);                            \
+  }
+  PAPFFT_FOR_EACH_MPI_CALL(PAPFFT_DEFINE_)
+#undef PAPFFT_DEFINE_
+};
 
 }  // namespace papfft::comm

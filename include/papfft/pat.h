@@ -39,6 +39,7 @@
 #include <stdint.h>
 
 #include "papfft/export.h"
+#include "papfft/mpi_lists.h"
 
 #ifdef __cplusplus
 #define PAT_NOEXCEPT noexcept
@@ -113,91 +114,30 @@ typedef struct PAT_Statistics {
 PAPFFT_API int PAT_Get_statistics(PAT_Statistics* statistics) PAT_NOEXCEPT;
 PAPFFT_API int PAT_Session_get_statistics(PAT_Session session, PAT_Statistics* statistics) PAT_NOEXCEPT;
 
-/* MPI's operations, with MPI's arguments and meaning: MPI_IN_PLACE, derived datatypes. Each operation has four forms:
+/* MPI's operations, with MPI's arguments and meaning: MPI_IN_PLACE, derived datatypes. papfft/mpi_lists.h has the list: Scatter, Gather,
+ * Bcast, Reduce, Allgather, Allgatherv, Allreduce, Reduce_scatter, Reduce_scatter_block, Alltoall, Alltoallv, Alltoallw, Gatherv and
+ * Scatterv. Each operation has a blocking form, a started one and a persistent one:
+ *
+ *   PAT_Gather(sendbuf, ..., root, comm)                      returns with the result
+ *   PAT_Igather(sendbuf, ..., root, comm, &request)           starts a call that goes on beside its caller
+ *   PAT_Gather_init(sendbuf, ..., root, comm, &request)       takes the arguments once, like MPI-4's persistent collectives
+ *
+ * And each of these has four variants:
  *
  *   PAT_Gather(sendbuf, ..., root, comm)                      on the one session
  *   PAT_Gather_alg(algorithm, sendbuf, ..., root, comm)       by a named algorithm ("bsls"), whatever PAT_UseAlg has set
  *   PAT_Session_gather(session, sendbuf, ..., root)           on any session
  *   PAT_Session_gather_alg(session, algorithm, sendbuf, ..., root)
  *
- * `comm` is that of PAT_Init (or has the same ranks in the same order). The list, as DO(name, name after PAT_Session_, the name of
- * its algorithms' operation, parameters, arguments): */
-#define PAT_FOR_EACH_OPERATION(DO)                                                                           \
-  DO(Scatter, scatter, scatter, PAT_BLOCKS, PAT_BLOCKS_GIVEN)                                                \
-  DO(Gather, gather, gather, PAT_BLOCKS, PAT_BLOCKS_GIVEN)                                                   \
-  DO(Bcast, bcast, bcast, PAT_VECTOR, PAT_VECTOR_GIVEN)                                                      \
-  DO(Reduce, reduce, reduce, PAT_REDUCED, PAT_REDUCED_GIVEN)                                                 \
-  DO(Allgather, allgather, allgather,                                                                        \
-     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,               \
-      MPI_Datatype recvtype),                                                                                \
-     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype))                                           \
-  DO(Allgatherv, allgatherv, allgatherv,                                                                     \
-     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],      \
-      const int displs[], MPI_Datatype recvtype),                                                            \
-     (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype))                                  \
-  DO(Allreduce, allreduce, allreduce,                                                                        \
-     (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op),                      \
-     (sendbuf, recvbuf, count, datatype, op))                                                                \
-  DO(Reduce_scatter, reduce_scatter, reduce_scatter,                                                         \
-     (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op),         \
-     (sendbuf, recvbuf, recvcounts, datatype, op))                                                           \
-  DO(Reduce_scatter_block, reduce_scatter_block, reduce_scatter,                                             \
-     (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op),                  \
-     (sendbuf, recvbuf, recvcount, datatype, op))                                                            \
-  DO(Alltoall, alltoall, alltoall,                                                                           \
-     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,               \
-      MPI_Datatype recvtype),                                                                                \
-     (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype))                                           \
-  DO(Alltoallv, alltoallv, alltoallv,                                                                        \
-     (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,               \
-      void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype),                    \
-     (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype))                       \
-  DO(Alltoallw, alltoallw, alltoallv,                                                                        \
-     (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],      \
-      void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[]),           \
-     (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes))                     \
-  DO(Gatherv, gatherv, gatherv,                                                                              \
-     (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],      \
-      const int displs[], MPI_Datatype recvtype, int root),                                                  \
-     (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root))                            \
-  DO(Scatterv, scatterv, scatterv,                                                                           \
-     (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, \
-      int recvcount, MPI_Datatype recvtype, int root),                                                       \
-     (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root))
-
-/* Parameters that several operations have, and the names of these parameters alone. */
-#define PAT_BLOCKS                                                                          \
-  (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, \
-   MPI_Datatype recvtype, int root)
-#define PAT_BLOCKS_GIVEN (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root)
-#define PAT_VECTOR (void* buffer, int count, MPI_Datatype datatype, int root)
-#define PAT_VECTOR_GIVEN (buffer, count, datatype, root)
-#define PAT_REDUCED \
-  (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root)
-#define PAT_REDUCED_GIVEN (sendbuf, recvbuf, count, datatype, op, root)
-
-/* Takes the parentheses off a list. */
-#define PAT_LIST(...) __VA_ARGS__
-#define PAT_DECLARE_(Name, name, operation, parameters, arguments)                                         \
-  PAPFFT_API int PAT_##Name(PAT_LIST parameters, MPI_Comm comm) PAT_NOEXCEPT;                              \
-  PAPFFT_API int PAT_##Name##_alg(const char* algorithm, PAT_LIST parameters, MPI_Comm comm) PAT_NOEXCEPT; \
-  PAPFFT_API int PAT_Session_##name(PAT_Session session, PAT_LIST parameters) PAT_NOEXCEPT;                \
-  PAPFFT_API int PAT_Session_##name##_alg(PAT_Session session, const char* algorithm, PAT_LIST parameters) \
-      PAT_NOEXCEPT;
-PAT_FOR_EACH_OPERATION(PAT_DECLARE_)
-#undef PAT_DECLARE_
-
-/* Calls that return a request. Their datatypes must be without gaps; MPI_IN_PLACE means the usual. They have the same four forms,
- * each with the place for the request as its last parameter: PAT_Gather_init(sendbuf, ..., root, comm, &request).
+ * `comm` is that of PAT_Init (or has the same ranks in the same order).
  *
- * PAT_Iscatter, PAT_Igather, PAT_Ibcast and PAT_Ireduce start a call that goes on beside its caller. PAT_Wait waits for
- * its end, and PAT_Test asks for it; once the call is done, either sets the request to PAT_REQUEST_NULL. The n-th gather
- * that is started on one rank belongs to the n-th on the others. Started calls of different operations, and all other
- * calls, need no common order. The algorithm "mpi" cannot be started.
+ * Started calls: PAT_Wait waits for the end, and PAT_Test asks for it; once the call is done, either sets the request to
+ * PAT_REQUEST_NULL. The n-th gather that is started on one rank belongs to the n-th on the others. Started calls of different
+ * operations, and all other calls, need no common order. The algorithm "mpi" cannot be started.
  *
- * PAT_Scatter_init and PAT_Gather_init take the arguments once, like MPI-4's persistent collectives. From PAT_Start to
- * PAT_Wait the receive buffer belongs to the library, so early data land there at once. PAT_Wait says that the caller has
- * arrived and that the send buffer is ready, and returns with the result:
+ * Persistent calls: from PAT_Start to PAT_Wait the receive buffer belongs to the library, so early data land there at once. Only input
+ * that lies there (MPI_IN_PLACE, the root's data of a Bcast) stays the caller's. PAT_Wait says that the caller has arrived and that the
+ * send buffer is ready, and returns with the result:
  *
  * ```c
  * PAT_Request gather;
@@ -218,28 +158,39 @@ PAT_FOR_EACH_OPERATION(PAT_DECLARE_)
  *
  * All ranks start and wait for the same requests, with no other call of the session in between. Making and freeing a request are
  * local. Freeing a started request drops its call: do so on all ranks or on none. After the session's end a request can only be
- * freed. */
+ * freed.
+ *
+ * Until a started call is done, and until a persistent one is freed, its buffers, its datatypes and its MPI_Op must live. Data that are not
+ * contiguous are copied: then early data reach the caller's buffer when the call is done. */
 typedef struct PAT_Request_object* PAT_Request;
 #define PAT_REQUEST_NULL ((PAT_Request)0)
 
-#define PAT_FOR_EACH_REQUEST(DO)                                        \
-  DO(Iscatter, iscatter, scatter, PAT_BLOCKS, PAT_BLOCKS_GIVEN)         \
-  DO(Igather, igather, gather, PAT_BLOCKS, PAT_BLOCKS_GIVEN)            \
-  DO(Ibcast, ibcast, bcast, PAT_VECTOR, PAT_VECTOR_GIVEN)               \
-  DO(Ireduce, ireduce, reduce, PAT_REDUCED, PAT_REDUCED_GIVEN)          \
-  DO(Scatter_init, scatter_init, scatter, PAT_BLOCKS, PAT_BLOCKS_GIVEN) \
-  DO(Gather_init, gather_init, gather, PAT_BLOCKS, PAT_BLOCKS_GIVEN)
-
-#define PAT_DECLARE_(Name, name, operation, parameters, arguments)                                         \
-  PAPFFT_API int PAT_##Name(PAT_LIST parameters, MPI_Comm comm, PAT_Request* request) PAT_NOEXCEPT;        \
-  PAPFFT_API int PAT_##Name##_alg(const char* algorithm, PAT_LIST parameters, MPI_Comm comm,               \
-                                  PAT_Request* request) PAT_NOEXCEPT;                                      \
-  PAPFFT_API int PAT_Session_##name(PAT_Session session, PAT_LIST parameters, PAT_Request* request)        \
-      PAT_NOEXCEPT;                                                                                        \
-  PAPFFT_API int PAT_Session_##name##_alg(PAT_Session session, const char* algorithm, PAT_LIST parameters, \
-                                          PAT_Request* request) PAT_NOEXCEPT;
-PAT_FOR_EACH_REQUEST(PAT_DECLARE_)
+#define PAT_DECLARE_(Name, name, operation, parameters, arguments)                              \
+  PAPFFT_API int PAT_##Name(PAPFFT_LIST parameters, MPI_Comm comm) PAT_NOEXCEPT;                \
+  PAPFFT_API int PAT_##Name##_alg(const char* algorithm, PAPFFT_LIST parameters, MPI_Comm comm) \
+      PAT_NOEXCEPT;                                                                             \
+  PAPFFT_API int PAT_Session_##name(PAT_Session session, PAPFFT_LIST parameters) PAT_NOEXCEPT;  \
+  PAPFFT_API int PAT_Session_##name##_alg(PAT_Session session, const char* algorithm,           \
+                                          PAPFFT_LIST parameters) PAT_NOEXCEPT;
+#define PAT_DECLARE_REQUEST_(Name, name, parameters)                                                   \
+  PAPFFT_API int PAT_##Name(PAPFFT_LIST parameters, MPI_Comm comm, PAT_Request* request) PAT_NOEXCEPT; \
+  PAPFFT_API int PAT_##Name##_alg(const char* algorithm, PAPFFT_LIST parameters, MPI_Comm comm,        \
+                                  PAT_Request* request) PAT_NOEXCEPT;                                  \
+  PAPFFT_API int PAT_Session_##name(PAT_Session session, PAPFFT_LIST parameters, PAT_Request* request) \
+      PAT_NOEXCEPT;                                                                                    \
+  PAPFFT_API int PAT_Session_##name##_alg(PAT_Session session, const char* algorithm,                  \
+                                          PAPFFT_LIST parameters, PAT_Request* request) PAT_NOEXCEPT;
+#define PAT_DECLARE_STARTED_(Name, name, operation, parameters, arguments) \
+  PAT_DECLARE_REQUEST_(I##name, i##name, parameters)
+#define PAT_DECLARE_PERSISTENT_(Name, name, operation, parameters, arguments) \
+  PAT_DECLARE_REQUEST_(Name##_init, name##_init, parameters)
+PAPFFT_FOR_EACH_MPI_CALL(PAT_DECLARE_)
+PAPFFT_FOR_EACH_MPI_CALL(PAT_DECLARE_STARTED_)
+PAPFFT_FOR_EACH_MPI_CALL(PAT_DECLARE_PERSISTENT_)
 #undef PAT_DECLARE_
+#undef PAT_DECLARE_REQUEST_
+#undef PAT_DECLARE_STARTED_
+#undef PAT_DECLARE_PERSISTENT_
 
 /* Starts a persistent call. Never waits. */
 PAPFFT_API int PAT_Start(PAT_Request* request) PAT_NOEXCEPT;

@@ -41,9 +41,10 @@ struct SessionStatistics {
   std::int64_t arrived_ns = 0;
 };
 
-/// A scatter or gather whose arguments are given once, like MPI-4's persistent collectives. Session::scatter_init and
-/// gather_init make it. Between start() and wait() its `recv` belongs to the layer, so early data land there and need no
-/// copy. start() also announces the call, so even the first one can begin early:
+/// A call whose arguments are given once, like MPI-4's persistent collectives. Session::scatter_init, gather_init and so on make
+/// it. Between start() and wait() its `recv` belongs to the layer, so early data land there and need no copy. Only input that lies
+/// there is the caller's until wait(): the root's data of a bcast, a rank's own block in its place, the `send` of a reduction that is
+/// also its `recv`. start() also announces the call, so even the first one can begin early:
 ///
 /// ```cpp
 /// papfft::comm::MpiSession session(MPI_COMM_WORLD);
@@ -60,7 +61,7 @@ struct SessionStatistics {
 /// ```
 ///
 /// All ranks start and wait for the same calls, and make no other collective call of the session in between. `send` and
-/// `recv` must live as long as the handle. Move-only. Destroying it drops a call that has been started: do so on all
+/// `recv` must live as long as the handle; so must a user's MPI_Op and datatypes. Move-only. Destroying it drops a call that has been started: do so on all
 /// ranks or on none.
 class PAPFFT_API PersistentCall {
  public:
@@ -77,7 +78,7 @@ class PAPFFT_API PersistentCall {
   /// start() and wait(). Nothing comes early.
   void call();
 
-  /// What Session::scatter_init and gather_init return. The type is the layer's own.
+  /// What Session::persistent returns. The type is the layer's own.
   explicit PersistentCall(std::unique_ptr<PersistentBody> body);
 
  private:
@@ -147,63 +148,112 @@ class PAPFFT_API Session : public Collectives {
   /// other calls (call(), and persistent ones) as if this one did not exist.
   [[nodiscard]] Pending start(const CallArguments& arguments, std::shared_ptr<const void> keep = {}) override;
 
-  /// Arguments as scatter() and gather(). Local. @throws std::invalid_argument  as scatter() and gather(), at once
+  /// Persistent calls of every operation: arguments as the blocking ones, of which the sizes and a reduction's operation are kept. Local.
+  /// Only so can gatherv, scatterv and alltoallv begin before their callers come, because otherwise nobody knows the next call's
+  /// sizes. @throws std::invalid_argument  as the blocking calls, at once
   template <Element T>
   [[nodiscard]] PersistentCall scatter_init(std::span<const T> send, std::span<T> recv, int root,
                                             std::string_view algorithm = "auto") {
-    return persistent(prepared({.operation = Operation::scatter,
-                                .element_bytes = sizeof(T),
-                                .root = root,
-                                .algorithm = algorithm,
-                                .send = std::as_bytes(send),
-                                .recv = std::as_writable_bytes(recv)}));
+    return collective_init<T>(Operation::scatter, send, recv, root, algorithm);
   }
   template <Element T>
   [[nodiscard]] PersistentCall gather_init(std::span<const T> send, std::span<T> recv, int root,
                                            std::string_view algorithm = "auto") {
-    return persistent(prepared({.operation = Operation::gather,
-                                .element_bytes = sizeof(T),
-                                .root = root,
-                                .algorithm = algorithm,
-                                .send = std::as_bytes(send),
-                                .recv = std::as_writable_bytes(recv)}));
+    return collective_init<T>(Operation::gather, send, recv, root, algorithm);
   }
-
-  /// The same for blocks of any sizes: arguments as scatterv() and gatherv(), of which the sizes are kept. Only so can these calls
-  /// begin before their callers come, because otherwise nobody knows the next call's sizes.
   template <Element T>
-  [[nodiscard]] PersistentCall scatterv_init(std::span<const T> send, std::span<const std::size_t> counts,
-                                             std::span<T> recv, int root,
+  [[nodiscard]] PersistentCall bcast_init(std::span<T> data, int root, std::string_view algorithm = "auto") {
+    return collective_init<T>(Operation::bcast, data, data, root, algorithm);
+  }
+  template <Element T, typename Op>
+  requires std::regular_invocable<const Op&, const T&, const T&>
+  [[nodiscard]] PersistentCall reduce_init(std::span<const T> send, std::span<T> recv, Op op, int root,
+                                           std::string_view algorithm = "auto") {
+    return reduction_init<T>(Operation::reduce, send, recv, std::move(op), root, algorithm);
+  }
+  template <Element T>
+  [[nodiscard]] PersistentCall allgather_init(std::span<const T> send, std::span<T> recv,
+                                              std::string_view algorithm = "auto") {
+    return collective_init<T>(Operation::allgather, send, recv, 0, algorithm);
+  }
+  template <Element T>
+  [[nodiscard]] PersistentCall allgatherv_init(std::span<const T> send, std::span<T> recv,
+                                               std::span<const std::size_t> counts,
+                                               std::string_view algorithm = "auto") {
+    return collective_init<T>(Operation::allgatherv, send, recv, 0, algorithm, required(counts));
+  }
+  template <Element T, typename Op>
+  requires std::regular_invocable<const Op&, const T&, const T&>
+  [[nodiscard]] PersistentCall allreduce_init(std::span<const T> send, std::span<T> recv, Op op,
+                                              std::string_view algorithm = "auto") {
+    return reduction_init<T>(Operation::allreduce, send, recv, std::move(op), 0, algorithm);
+  }
+  template <Element T, typename Op>
+  requires std::regular_invocable<const Op&, const T&, const T&>
+  [[nodiscard]] PersistentCall reduce_scatter_init(std::span<const T> send, std::span<T> recv, Op op,
+                                                   std::string_view algorithm = "auto") {
+    return reduction_init<T>(Operation::reduce_scatter, send, recv, std::move(op), 0, algorithm);
+  }
+  template <Element T, typename Op>
+  requires std::regular_invocable<const Op&, const T&, const T&>
+  [[nodiscard]] PersistentCall reduce_scatter_init(std::span<const T> send, std::span<T> recv,
+                                                   std::span<const std::size_t> counts, Op op,
+                                                   std::string_view algorithm = "auto") {
+    return reduction_init<T>(Operation::reduce_scatter, send, recv, std::move(op), 0, algorithm, counts);
+  }
+  template <Element T>
+  [[nodiscard]] PersistentCall alltoall_init(std::span<const T> send, std::span<T> recv,
                                              std::string_view algorithm = "auto") {
-    const std::vector<std::size_t> block_bytes = in_bytes(counts, sizeof(T));
-    return persistent(prepared({.operation = Operation::scatterv,
-                                .element_bytes = sizeof(T),
-                                .root = root,
-                                .algorithm = algorithm,
-                                .send = std::as_bytes(send),
-                                .recv = std::as_writable_bytes(recv),
-                                .block_bytes = block_bytes}));
+    return collective_init<T>(Operation::alltoall, send, recv, 0, algorithm);
+  }
+  template <Element T>
+  [[nodiscard]] PersistentCall alltoallv_init(std::span<const T> send,
+                                              std::span<const std::size_t> send_counts, std::span<T> recv,
+                                              std::span<const std::size_t> recv_counts,
+                                              std::string_view algorithm = "auto") {
+    return collective_init<T>(Operation::alltoallv, send, recv, 0, algorithm, send_counts, recv_counts);
   }
   template <Element T>
   [[nodiscard]] PersistentCall gatherv_init(std::span<const T> send, std::span<T> recv,
                                             std::span<const std::size_t> counts, int root,
                                             std::string_view algorithm = "auto") {
-    const std::vector<std::size_t> block_bytes = in_bytes(counts, sizeof(T));
-    return persistent(prepared({.operation = Operation::gatherv,
-                                .element_bytes = sizeof(T),
-                                .root = root,
-                                .algorithm = algorithm,
-                                .send = std::as_bytes(send),
-                                .recv = std::as_writable_bytes(recv),
-                                .block_bytes = block_bytes}));
+    return collective_init<T>(Operation::gatherv, send, recv, root, algorithm, counts);
   }
+  template <Element T>
+  [[nodiscard]] PersistentCall scatterv_init(std::span<const T> send, std::span<const std::size_t> counts,
+                                             std::span<T> recv, int root,
+                                             std::string_view algorithm = "auto") {
+    return collective_init<T>(Operation::scatterv, send, recv, root, algorithm, counts);
+  }
+
+  /// Any operation, as collective() and reduction().
+  template <Element T>
+  [[nodiscard]] PersistentCall collective_init(Operation operation, std::span<const T> send,
+                                               std::span<T> recv, int root = 0,
+                                               std::string_view algorithm = "auto",
+                                               std::span<const std::size_t> counts = {},
+                                               std::span<const std::size_t> recv_counts = {}) {
+    return persistent(typed<T>(operation, send, recv, root, algorithm, counts, recv_counts).arguments);
+  }
+  template <Element T, typename Op>
+  requires std::regular_invocable<const Op&, const T&, const T&>
+  [[nodiscard]] PersistentCall reduction_init(Operation operation, std::span<const T> send, std::span<T> recv,
+                                              Op op, int root = 0, std::string_view algorithm = "auto",
+                                              std::span<const std::size_t> counts = {}) {
+    const auto reducer = std::make_shared<const ElementReducer<T, Op>>(std::move(op), is_commutative<Op>);
+    return persistent(typed<T>(operation, send, recv, root, algorithm, counts, {}, reducer.get()).arguments,
+                      reducer);
+  }
+  /// Any operation, untyped. @param arguments  of which the sizes and the algorithm's name are copied
+  /// @param keep  lives as long as the handle, for example the reducer and the copies
+  [[nodiscard]] PersistentCall persistent(const CallArguments& arguments,
+                                          std::shared_ptr<const void> keep = {});
 
   /// The time now, on rank 0's clock.
   [[nodiscard]] std::int64_t now_ns() const;
   [[nodiscard]] SessionStatistics statistics() const;
 
  private:
-  [[nodiscard]] PersistentCall persistent(const CallArguments& arguments);
   std::unique_ptr<SessionCalls> calls_;
 };
 

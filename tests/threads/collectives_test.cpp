@@ -170,7 +170,12 @@ TEST(Collectives, RefuseWrongArgumentsBeforeAnyMessage) {
       EXPECT_EQ(refusal([&] { comm.scatter<int>(three, one, 0); }),
                 "scatter: the root's whole buffer has 12 bytes instead of 8");
     }
-    EXPECT_THAT(refusal([&] { comm.bcast_bytes(std::as_writable_bytes(std::span(one)), 3, 0, "auto"); }),
+    EXPECT_THAT(refusal([&] {
+                  comm.call(comm.prepared({.operation = Operation::bcast,
+                                           .element_bytes = 3,
+                                           .send = std::as_bytes(std::span(one)),
+                                           .recv = std::as_writable_bytes(std::span(one))}));
+                }),
                 HasSubstr("no whole number of elements"));
   });
 }
