@@ -16,6 +16,7 @@ void add_bench(cli::Command& app) {
       "  mpirun -n 8 papfft bench guidelines --op bcast,allreduce --bytes 64K,1M\n"
       "  mpirun -n 2 papfft bench engine\n"
       "  mpirun -n 2 papfft bench guard --choice recursive-doubling\n"
+      "  mpirun -n 2 papfft bench overlap --op bcast,allreduce\n"
       "  papfft bench schedule --ranks 64,128 --repetitions 20\n"
       "  papfft bench local --sizes 2^10..2^20\n"
       "  mpirun -n 4 papfft bench predictor --delay uniform:20ms\n"
@@ -24,6 +25,7 @@ void add_bench(cli::Command& app) {
   add_bench_guidelines(*command);
   add_bench_engine(*command);
   add_bench_guard(*command);
+  add_bench_overlap(*command);
   add_bench_fft(*command);
   add_bench_schedule(*command);
   add_bench_local(*command);

@@ -9,6 +9,7 @@ void add_bench_collective(cli::Command& bench);
 void add_bench_guidelines(cli::Command& bench);
 void add_bench_engine(cli::Command& bench);
 void add_bench_guard(cli::Command& bench);
+void add_bench_overlap(cli::Command& bench);
 void add_bench_fft(cli::Command& bench);
 void add_bench_schedule(cli::Command& bench);
 void add_bench_local(cli::Command& bench);

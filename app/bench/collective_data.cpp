@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
 
 #include "comm/mpi/mpi_buffer.hpp"
 #include "comm/mpi/mpi_transport.hpp"
@@ -37,7 +38,11 @@ CollectiveData::CollectiveData(Operation operation, const Case& size, int ranks,
   };
   recv_.resize(words(row_.after));
   if (!is_one_buffer()) send_.resize(words(row_.before));
-  for (const std::size_t count : counts_) block_bytes_.push_back(count * sizeof(Word));
+  for (std::size_t r = 0; r < counts_.size(); ++r) {
+    block_bytes_.push_back(counts_[r] * sizeof(Word));
+    int_counts_.push_back(static_cast<int>(counts_[r]));
+    int_offsets_.push_back(static_cast<int>(offsets_[r]));
+  }
 }
 
 void CollectiveData::fill(std::uint64_t call) {
@@ -98,17 +103,49 @@ comm::CallArguments CollectiveData::arguments(const comm::Collectives& group, co
                          .recv_block_bytes = row_.is_per_pair() ? sizes : std::span<const std::size_t>()});
 }
 
+comm::Pending CollectiveData::start(comm::Collectives& comm, const std::string& algorithm) {
+  const auto sum = std::make_shared<const comm::MpiReducer>(MPI_SUM, type());
+  return comm.start(arguments(comm, algorithm, *sum), sum);
+}
+
 void CollectiveData::post(MPI_Comm comm, MPI_Request& request) {
+  const void* const send = send_.data();
+  void* const recv = recv_.data();
   const int count = static_cast<int>(block_);
-  if (row_.operation == Operation::scatter) {
-    check_mpi(MPI_Iscatter(send_.data(), count, MPI_UINT32_T, recv_.data(), count, MPI_UINT32_T, root_, comm,
-                           &request),
-              "MPI_Iscatter");
-  } else {
-    check_mpi(MPI_Igather(send_.data(), count, MPI_UINT32_T, recv_.data(), count, MPI_UINT32_T, root_, comm,
-                          &request),
-              "MPI_Igather");
-  }
+  const int* const counts = int_counts_.data();
+  const int* const offsets = int_offsets_.data();
+  const int mine = int_counts_.empty() ? count : int_counts_[static_cast<std::size_t>(rank_)];
+  const MPI_Datatype word = type();
+  const auto posted = [&] {
+    switch (row_.operation) {
+      case Operation::scatter:
+        return MPI_Iscatter(send, count, word, recv, count, word, root_, comm, &request);
+      case Operation::gather:
+        return MPI_Igather(send, count, word, recv, count, word, root_, comm, &request);
+      case Operation::bcast:
+        return MPI_Ibcast(recv, count, word, root_, comm, &request);
+      case Operation::reduce:
+        return MPI_Ireduce(send, recv, count, word, MPI_SUM, root_, comm, &request);
+      case Operation::allgather:
+        return MPI_Iallgather(send, count, word, recv, count, word, comm, &request);
+      case Operation::allgatherv:
+        return MPI_Iallgatherv(send, mine, word, recv, counts, offsets, word, comm, &request);
+      case Operation::allreduce:
+        return MPI_Iallreduce(send, recv, count, word, MPI_SUM, comm, &request);
+      case Operation::reduce_scatter:
+        return MPI_Ireduce_scatter(send, recv, counts, word, MPI_SUM, comm, &request);
+      case Operation::alltoall:
+        return MPI_Ialltoall(send, count, word, recv, count, word, comm, &request);
+      case Operation::alltoallv:
+        return MPI_Ialltoallv(send, counts, offsets, word, recv, counts, offsets, word, comm, &request);
+      case Operation::gatherv:
+        return MPI_Igatherv(send, mine, word, recv, counts, offsets, word, root_, comm, &request);
+      case Operation::scatterv:
+        return MPI_Iscatterv(send, counts, offsets, word, recv, mine, word, root_, comm, &request);
+    }
+    return MPI_ERR_ARG;
+  };
+  check_mpi(posted(), "a non-blocking collective of MPI");
 }
 
 CollectiveData::Word CollectiveData::first(int rank) const {  // splitmix64's finaliser

@@ -30,7 +30,9 @@ class CollectiveData {
   /// The same by somebody else. @param group  of the same ranks
   void call_by(const comm::Collectives& group, const std::function<void(const comm::CallArguments&)>& by);
 
-  /// Stock MPI_Iscatter or MPI_Igather.
+  /// Ours, started.
+  [[nodiscard]] comm::Pending start(comm::Collectives& comm, const std::string& algorithm);
+  /// Stock MPI_Iscatter, MPI_Igather and so on.
   void post(MPI_Comm comm, MPI_Request& request);
 
  private:
@@ -67,6 +69,8 @@ class CollectiveData {
   std::vector<std::size_t> counts_;
   std::vector<std::size_t> offsets_;
   std::vector<std::size_t> block_bytes_;  // the same, in bytes
+  std::vector<int> int_counts_;           // and as MPI has them
+  std::vector<int> int_offsets_;
   std::size_t all_ = 0;
   std::uint64_t call_ = 0;
   std::vector<Word> send_;

@@ -124,6 +124,27 @@ class BenchTest(ProgramTest):
         self.assertEqual(without.returncode, 64)
         self.assertIn("no coll/han", complaints(without.stderr)[0])
 
+    def test_overlap_of_every_started_operation(self):
+        operations = ("scatter,gather,bcast,reduce,allgather,allgatherv,allreduce,reduce_scatter,alltoall,alltoallv,gatherv,"
+                      "scatterv").split(",")
+        shown = self.papfft("bench", "overlap", "--op", ",".join(operations), "--bytes", "8K", "--iterations", 2, "--warmup", 1,
+                            "--json", self.path("overlap.json"), "--csv", self.path("overlap.csv"), ranks=2)
+        self.assertIn("overlap %", shown.stdout.decode())
+        rows = json.loads(self.path("overlap.json").read_text())["rows"]
+        self.assertEqual([(row["op"], row["algorithm"]) for row in rows],
+                         [(op, algorithm) for op in operations for algorithm in ("auto", "mpi")])
+        for row in rows:
+            self.assertTrue(0 <= row["overlap_percent"] <= 100, row)
+            self.assertGreater(row["call_us"], 0)
+            self.assertGreaterEqual(row["both_us"], row["computation_beside_us"])
+        with open(self.path("overlap.csv"), newline="") as file:
+            self.assertEqual(len(list(csv.DictReader(file))), len(rows))
+
+    def test_overlap_refuses_what_cannot_be_started(self):
+        refused = run(command_line(("bench", "overlap", "--algorithms", "mpi"), 2), cwd=self.folder)
+        self.assertEqual(refused.returncode, 64)
+        self.assertIn("rows of its own", refused.stderr.decode())
+
     def test_guard_compares_programs_with_and_without_it(self):
         self.papfft("bench", "guard", "--op", "bcast", "--bytes", "4K,64K", "--choice", "bnom", "--calls", 20, "--iterations", 2,
                     "--json", self.path("guard.json"), ranks=3)
