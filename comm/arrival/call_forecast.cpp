@@ -10,26 +10,39 @@
 
 namespace papfft::comm {
 
-void CallForecast::note(const PlannedCall& plan, bool by_handle) {
-  if (const auto before = places_.find(last_call_); before != places_.end()) {
-    before->second.successor = by_handle ? std::nullopt : std::optional(plan);
+/// A program that repeats itself makes the call that is expected: then nothing is looked up.
+std::size_t CallForecast::place_of(const PlannedCall& plan) {
+  if (const std::size_t expected = last_ != kNone ? places_[last_].after : kNone; expected != kNone) {
+    const PlannedCall& known = *places_[expected].plan;
+    if (known.signature == plan.signature && known.reducer == plan.reducer) return expected;
   }
-  last_call_ = plan.signature.text() + " " + plan.reducer;
-  if (places_.size() < kMostCalls) {
-    // Number 0 is that of the beginning, before any call.
-    const auto number = static_cast<std::int32_t>(std::min<std::size_t>(places_.size() + 1, kPositions - 1));
-    places_.try_emplace(last_call_, Place{.position = number});
+  const std::string call = plan.signature.text() + " " + plan.reducer;
+  if (const auto found = place_by_call_.find(call); found != place_by_call_.end()) return found->second;
+  if (places_.size() >= kMostCalls) return kNone;
+  place_by_call_.emplace(call, places_.size());
+  places_.emplace_back();
+  return places_.size() - 1;
+}
+
+void CallForecast::note(const std::shared_ptr<const PlannedCall>& plan, bool by_handle) {
+  const std::size_t place = place_of(*plan);
+  if (last_ != kNone) {
+    places_[last_].after = place;
+    places_[last_].is_after_by_handle = by_handle;
   }
+  if (place != kNone) places_[place].plan = plan;
+  last_ = place;
 }
 
 std::int32_t CallForecast::position() const {
-  const auto found = places_.find(last_call_);
-  return found == places_.end() ? kPositions - 1 : found->second.position;
+  // Number 0 is that of the beginning, before any call.
+  return static_cast<std::int32_t>(last_ == kNone ? kPositions - 1
+                                                  : std::min<std::size_t>(last_ + 1, kPositions - 1));
 }
 
-const PlannedCall* CallForecast::next() const {
-  const auto found = places_.find(last_call_);
-  return found == places_.end() || !found->second.successor ? nullptr : &*found->second.successor;
+std::shared_ptr<const PlannedCall> CallForecast::next() const {
+  if (last_ == kNone || places_[last_].after == kNone || places_[last_].is_after_by_handle) return nullptr;
+  return places_[places_[last_].after].plan;
 }
 
 void CallForecast::keep(const PlannedCall& plan, const Reducer* given) {

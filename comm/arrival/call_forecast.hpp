@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "comm/engine/call_planner.hpp"
 #include "papfft/reducer.hpp"
@@ -17,9 +17,9 @@ namespace papfft::comm {
 class CallForecast {
  public:
   /// A call is under way. @param by_handle  a persistent call; its handle says itself when it can begin
-  void note(const PlannedCall& plan, bool by_handle);
+  void note(const std::shared_ptr<const PlannedCall>& plan, bool by_handle);
   /// What came after the call under way the last time. nullptr: nothing is known, or a handle made it.
-  [[nodiscard]] const PlannedCall* next() const;
+  [[nodiscard]] std::shared_ptr<const PlannedCall> next() const;
 
   /// A number for the call under way, and so for what comes after it: calls that differ are numbered in the order of their first
   /// appearance. The last number stands for all that are left. In [0, kPositions), the same on all ranks.
@@ -35,12 +35,17 @@ class CallForecast {
 
  private:
   static constexpr std::size_t kMostCalls = 4096;  // a program with more of them does not repeat any
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   struct Place {
-    std::int32_t position = 0;
-    std::optional<PlannedCall> successor = {};
+    std::shared_ptr<const PlannedCall> plan;  // the latest
+    std::size_t after = kNone;                // the place of the call that came next
+    bool is_after_by_handle = false;
   };
-  std::map<std::string, Place> places_;  // by call
-  std::string last_call_;
+  [[nodiscard]] std::size_t place_of(const PlannedCall& plan);
+
+  std::vector<Place> places_;
+  std::map<std::string, std::size_t> place_by_call_;
+  std::size_t last_ = kNone;                                        // the place of the call under way
   std::map<std::string, std::shared_ptr<const Reducer>> reducers_;  // by name; they outlive their calls
 };
 

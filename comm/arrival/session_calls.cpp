@@ -49,7 +49,7 @@ SessionCalls::SessionCalls(CallEngine& engine, const SessionOptions& options, St
 /// After this a handle's buffers are its owner's alone.
 void SessionCalls::end_handles() {
   *handles_session_ = nullptr;
-  (void)take_expected();
+  drop_expected();
 }
 
 void SessionCalls::close() {
@@ -112,10 +112,11 @@ Pending SessionCalls::start(const CallArguments& arguments, std::shared_ptr<cons
 void SessionCalls::serve(const CallArguments& given, const PersistentBody* handle) {
   CallerTimes times{.arrival_ns = engine_.observed_now_ns()};
   const CallArguments arguments = engine_.at_home(given);
-  const PlannedCall chosen = handle != nullptr ? expected_->plan : engine_.planner().plan(arguments);
-  std::optional<PlannedCall> stock;
-  if (handle == nullptr && engine_.guard().begin(chosen)) stock = as_stock(chosen);
-  const PlannedCall& plan = stock ? *stock : chosen;
+  const std::shared_ptr<SteadyCall> steady =
+      handle != nullptr ? expected_->steady : engine_.steady(arguments);
+  const std::shared_ptr<const PlannedCall> chosen = steady->plan;
+  const bool is_stock_trial = handle == nullptr && engine_.guard().begin(*chosen);
+  const PlannedCall& plan = is_stock_trial ? *steady->stock_plan() : *chosen;
   background_.rethrow();
   note_arrival();
   if (engine_.options().check_arguments) engine_.require_agreement(plan.signature);
@@ -133,14 +134,14 @@ void SessionCalls::serve(const CallArguments& given, const PersistentBody* handl
   const bool beside = expect_successor(iteration + 1, arguments.operation);
   hurry(true);
   background_.notify();
-  execute(plan, arguments, std::move(arrival_ns), begun, times);
+  execute(plan, *steady, arguments, std::move(arrival_ns), begun, times);
   if (arguments.copies != nullptr) arguments.copies->unpack();
   if (handle == nullptr) engine_.guard().end();
   predictor_.leave(forecast_.position());
   ++statistics_.calls;
   if (statistics_.predicted_ns) times.ahead_ns = *statistics_.predicted_ns - statistics_.arrived_ns;
   engine_.tell_observer(plan, times);
-  forecast_.keep(chosen, arguments.reducer);
+  forecast_.keep(*chosen, arguments.reducer);
 
   hurry(false);
   if (!beside) (void)expect_successor(iteration + 1, std::nullopt);
@@ -184,28 +185,43 @@ std::vector<std::int64_t> SessionCalls::arrivals_for(const PlannedCall& plan, Ar
 
 /// Afterwards nothing of the expected call is stepped.
 std::optional<SessionCalls::ExpectedCall> SessionCalls::take_expected() {
-  if (expected_ && expected_->run != nullptr) background_.remove(*expected_->run);
+  if (run_) background_.remove(*run_);
   started_ = nullptr;
   return std::exchange(expected_, std::nullopt);
+}
+
+void SessionCalls::drop_expected() {
+  (void)take_expected();
+  end_early();
+}
+
+/// What was not needed is kept for the next time.
+void SessionCalls::end_early() {
+  run_.reset();
+  if (early_.steady != nullptr && early_.spare != nullptr) early_.steady->execution = std::move(early_.spare);
+  early_ = {};
 }
 
 SessionCalls::Begun SessionCalls::take_begun(const PlannedCall& plan, const CallArguments& arguments) {
   const std::optional<ExpectedCall> expected = take_expected();
   Begun begun{.instance = engine_.take_instance(CallKind::plain)};
-  if (!expected || !(expected->plan.signature == plan.signature) || expected->plan.reducer != plan.reducer) {
-    return begun;
+  if (expected && expected->plan->signature == plan.signature && expected->plan->reducer == plan.reducer) {
+    begun.instance = expected->instance;
+    if (run_) {
+      begun.execution = run_->take();
+      begun.is_restarted = early_.is_restarted;
+      begun.is_kept = early_.is_kept;
+      statistics_.begun_early += run_->any() ? 1 : 0;
+    }
   }
-  begun.instance = expected->instance;
-  if (expected->run == nullptr) return begun;
-  begun.execution = expected->run->take();
+  end_early();
   if (begun.execution != nullptr && arguments.reducer != nullptr) {
     forecast_.require_same(plan.reducer, *arguments.reducer);
   }
-  statistics_.begun_early += expected->run->any() ? 1 : 0;
   return begun;
 }
 
-void SessionCalls::execute(const PlannedCall& plan, const CallArguments& arguments,
+void SessionCalls::execute(const PlannedCall& plan, SteadyCall& steady, const CallArguments& arguments,
                            std::vector<std::int64_t> arrival_ns, Begun& begun, CallerTimes& times) {
   if (plan.is_stock()) {
     CallArguments stock = arguments;
@@ -215,6 +231,7 @@ void SessionCalls::execute(const PlannedCall& plan, const CallArguments& argumen
     return;
   }
   engine_.note_call(plan);
+  if (begun.execution == nullptr && arrival_ns.empty()) return engine_.run(steady, arguments, begun.instance);
   if (begun.execution == nullptr) {
     begun.execution = engine_.new_execution(plan, {.instance = begun.instance,
                                                    .arrival_ns = std::move(arrival_ns),
@@ -227,10 +244,15 @@ void SessionCalls::execute(const PlannedCall& plan, const CallArguments& argumen
     times.early_ns = begun.execution->early_ns();
     // The caller may have come meanwhile, and waited for the decision about arrivals.
     if (times.early_ns && *times.early_ns >= times.arrival_ns) times.early_ns.reset();
-    Layout where = engine_.planner().layout(plan, begun.execution->shape(), arguments.send, arguments.recv);
-    begun.execution->arrive(std::move(where.input), std::move(where.output));
+    if (begun.is_restarted) {
+      begun.execution->arrive(arguments.send.data(), arguments.recv.data());
+    } else {
+      begun.execution->arrive(
+          engine_.planner().layout(plan, begun.execution->shape(), arguments.send, arguments.recv));
+    }
   }
   engine_.finish(*begun.execution, plan);
+  if (begun.is_kept) steady.execution = std::move(begun.execution);
 }
 
 /// What came after this call the last time is expected next.
@@ -238,12 +260,15 @@ void SessionCalls::execute(const PlannedCall& plan, const CallArguments& argumen
 /// @param but_not    an operation that is not to be begun yet
 /// @return whether that is settled
 bool SessionCalls::expect_successor(std::int64_t iteration, std::optional<Operation> but_not) {
-  const PlannedCall* const next = forecast_.next();
+  const std::shared_ptr<const PlannedCall> next = forecast_.next();
   // Sizes that only their owners know may be others the next time, and nobody could tell.
   if (next == nullptr || traits(next->operation()).sizes_are_own) return true;
   if (but_not && next->operation() == *but_not) return false;
-  expected_.emplace(ExpectedCall{.plan = engine_.guard().is_stock_next(*next) ? as_stock(*next) : *next,
-                                 .instance = engine_.next_instance(CallKind::expected)});
+  const bool is_stock = engine_.guard().is_stock_next(*next);
+  expected_.emplace(
+      ExpectedCall{.plan = is_stock ? std::make_shared<const PlannedCall>(as_stock(*next)) : next,
+                   .instance = engine_.next_instance(CallKind::expected),
+                   .steady = is_stock ? nullptr : engine_.steady(*next)});
   begin_early({}, forecast_.kept(next->reducer), iteration);
   return true;
 }
@@ -252,7 +277,7 @@ bool SessionCalls::expect_successor(std::int64_t iteration, std::optional<Operat
 /// @param reducer    of a reduction; nullptr: not known, or not kept, and then nothing begins
 /// @param iteration  of the call
 void SessionCalls::begin_early(std::span<std::byte> recv, const Reducer* reducer, std::int64_t iteration) {
-  const PlannedCall& plan = expected_->plan;
+  const PlannedCall& plan = *expected_->plan;
   if (!plan.is_background()) return;
   if (is_reduction(plan.operation()) && reducer == nullptr) return;
   EarlyRun::Ask ask;
@@ -263,23 +288,40 @@ void SessionCalls::begin_early(std::span<std::byte> recv, const Reducer* reducer
       return exchange_.decision(iteration);
     };
   }
-  expected_->run = std::make_unique<EarlyRun>(
-      [&engine = engine_, plan, recv, reducer, instance = expected_->instance,
-       observer = engine_.observer()](Decision decision) {
-        return engine.new_execution(plan, {.instance = instance,
-                                           .arrival_ns = engine.planner().trusted(
-                                               plan, std::move(decision.arrival_ns), decision.error),
-                                           .recv = recv,
-                                           .reducer = reducer,
-                                           .observer = observer});
-      },
-      std::move(ask));
-  background_.add(*expected_->run);
+  early_ = {.plan = expected_->plan,
+            .steady = expected_->steady,
+            .recv = recv,
+            .reducer = reducer,
+            .instance = expected_->instance,
+            .observer = engine_.observer()};
+  if (early_.steady != nullptr) early_.spare = std::move(early_.steady->execution);
+  run_.emplace([this](Decision decision) { return make_early(std::move(decision)); }, std::move(ask));
+  background_.add(*run_);
   background_.notify();
 }
 
+/// Also by the background thread. Only what is planned by arrival times is made anew each time.
+std::unique_ptr<Execution> SessionCalls::make_early(Decision decision) {
+  std::vector<std::int64_t> arrival_ns =
+      engine_.planner().trusted(*early_.plan, std::move(decision.arrival_ns), decision.error);
+  early_.is_kept = arrival_ns.empty();
+  early_.is_restarted = early_.is_kept && early_.spare != nullptr;
+  if (early_.is_restarted) {
+    early_.spare->restart(early_.instance, nullptr, early_.recv.data(), early_.reducer);
+    early_.spare->observe(early_.observer);
+    return std::move(early_.spare);
+  }
+  std::unique_ptr<Execution> made = engine_.new_execution(*early_.plan, {.instance = early_.instance,
+                                                                         .arrival_ns = std::move(arrival_ns),
+                                                                         .recv = early_.recv,
+                                                                         .reducer = early_.reducer,
+                                                                         .observer = early_.observer});
+  if (early_.is_kept) made->keep_for_restart();
+  return made;
+}
+
 void SessionCalls::hurry(bool hurries) {
-  if (expected_ && expected_->run != nullptr) expected_->run->hurry(hurries);
+  if (run_) run_->hurry(hurries);
 }
 
 std::unique_ptr<PersistentBody> SessionCalls::persistent(const CallArguments& arguments,
@@ -294,13 +336,13 @@ void SessionCalls::start(const PersistentBody& handle) {
     throw StateError("start: another call has been started, and must be waited for first");
   }
   const CallArguments& arguments = handle.arguments();
-  PlannedCall plan = engine_.planner().plan(resolved(arguments));
-  (void)take_expected();
+  const std::shared_ptr<SteadyCall> steady = engine_.steady(resolved(arguments));
+  drop_expected();
   started_ = &handle;
-  expected_.emplace(
-      ExpectedCall{.plan = std::move(plan), .instance = engine_.take_instance(CallKind::persistent)});
-  forecast_.keep(expected_->plan, arguments.reducer);
-  begin_early(handle.free_recv(), forecast_.kept(expected_->plan.reducer), predictor_.iteration());
+  expected_.emplace(ExpectedCall{
+      .plan = steady->plan, .instance = engine_.take_instance(CallKind::persistent), .steady = steady});
+  forecast_.keep(*steady->plan, arguments.reducer);
+  begin_early(handle.free_recv(), forecast_.kept(steady->plan->reducer), predictor_.iteration());
 }
 
 void SessionCalls::wait(const PersistentBody& handle) {
@@ -309,7 +351,7 @@ void SessionCalls::wait(const PersistentBody& handle) {
 }
 
 void SessionCalls::drop(const PersistentBody& handle) {
-  if (started_ == &handle) (void)take_expected();
+  if (started_ == &handle) drop_expected();
 }
 
 SessionStatistics SessionCalls::statistics() const {

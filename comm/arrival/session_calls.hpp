@@ -60,14 +60,28 @@ class SessionCalls {
  private:
   /// The call that comes next, as all ranks know.
   struct ExpectedCall {
-    PlannedCall plan;
+    std::shared_ptr<const PlannedCall> plan;
     std::uint32_t instance = 0;
-    std::unique_ptr<EarlyRun> run = nullptr;  // or nothing of it can come early
+    std::shared_ptr<SteadyCall> steady = nullptr;  // or it is no longer kept; a handle's always is
   };
   /// What there is of a call when its caller comes.
   struct Begun {
     std::uint32_t instance = 0;
     std::unique_ptr<Execution> execution = nullptr;
+    bool is_restarted = false;
+    bool is_kept = false;  // to be restarted the next time
+  };
+  /// What the expected call's execution is made of, by whichever thread makes it.
+  struct Early {
+    std::shared_ptr<const PlannedCall> plan = nullptr;
+    std::shared_ptr<SteadyCall> steady = nullptr;
+    std::unique_ptr<Execution> spare = nullptr;  // of an earlier run
+    std::span<std::byte> recv = {};
+    const Reducer* reducer = nullptr;
+    std::uint32_t instance = 0;
+    Observer* observer = nullptr;
+    bool is_restarted = false;
+    bool is_kept = false;
   };
 
   void end_handles();
@@ -79,9 +93,12 @@ class SessionCalls {
   [[nodiscard]] std::vector<std::int64_t> arrivals_for(const PlannedCall& plan, ArrivalUse use,
                                                        std::int64_t iteration);
   std::optional<ExpectedCall> take_expected();
+  void drop_expected();
+  void end_early();
+  [[nodiscard]] std::unique_ptr<Execution> make_early(Decision decision);
   [[nodiscard]] Begun take_begun(const PlannedCall& plan, const CallArguments& arguments);
-  void execute(const PlannedCall& plan, const CallArguments& arguments, std::vector<std::int64_t> arrival_ns,
-               Begun& begun, CallerTimes& times);
+  void execute(const PlannedCall& plan, SteadyCall& steady, const CallArguments& arguments,
+               std::vector<std::int64_t> arrival_ns, Begun& begun, CallerTimes& times);
   bool expect_successor(std::int64_t iteration, std::optional<Operation> but_not);
   void begin_early(std::span<std::byte> recv, const Reducer* reducer, std::int64_t iteration);
   void hurry(bool hurries);
@@ -100,6 +117,8 @@ class SessionCalls {
 
   CallForecast forecast_;
   std::optional<ExpectedCall> expected_;
+  Early early_;                                     // what is expected, if something of it can come early
+  std::optional<EarlyRun> run_;                     // that
   const PersistentBody* started_ = nullptr;         // the one that is expected
   std::shared_ptr<SessionCalls*> handles_session_;  // what the handles know of this session
   SessionStatistics statistics_;

@@ -75,21 +75,20 @@ void CallEngine::run(const PlannedCall& plan, std::span<const std::byte> send, s
   finish(running, plan);
 }
 
-void CallEngine::run(SteadyCall& call, const CallArguments& arguments) {
-  const std::uint32_t instance = take_instance(CallKind::plain);
+void CallEngine::run(SteadyCall& call, const CallArguments& arguments, std::uint32_t instance) {
   // What fails in the middle is not restarted.
   std::unique_ptr<Execution> running = std::move(call.execution);
   if (running != nullptr) {
     running->restart(instance, arguments.send.data(), arguments.recv.data(), arguments.reducer);
   } else {
     running = new_execution(
-        call.plan,
+        *call.plan,
         {.instance = instance, .send = arguments.send, .recv = arguments.recv, .reducer = arguments.reducer});
     running->keep_for_restart();
   }
   running->observe(observer_);
   running->arrive();
-  finish(*running, call.plan);
+  finish(*running, *call.plan);
   call.execution = std::move(running);
 }
 
@@ -145,7 +144,8 @@ void CallEngine::require_agreement(const CallSignature& mine) {
 std::shared_ptr<PendingCall> CallEngine::start(const CallArguments& arguments,
                                                std::shared_ptr<const void> keep) {
   const std::int64_t arrival_ns = observed_now_ns();
-  const PlannedCall plan = planner_.plan(arguments, false);
+  const std::shared_ptr<SteadyCall> steady = steady_.find(planner_, arguments, false);
+  const PlannedCall& plan = *steady->plan;
   if (plan.is_stock()) {
     throw std::invalid_argument(std::string(to_string(arguments.operation)) +
                                 ": algorithm 'mpi' cannot be started without waiting; name one of ours");
@@ -161,7 +161,7 @@ std::shared_ptr<PendingCall> CallEngine::start(const CallArguments& arguments,
                           .bytes = arguments.bytes,
                           .arrival_ns = arrival_ns};
   std::shared_ptr<PendingCall> call =
-      started(plan,
+      started(steady,
               {.instance = instance_of_pending(number, arguments.operation),
                .send = given.send,
                .recv = given.recv,
@@ -176,12 +176,16 @@ std::shared_ptr<PendingCall> CallEngine::start(const CallArguments& arguments,
 
 std::shared_ptr<PendingCall> CallEngine::start_report(std::span<std::byte> data, const Reducer& reducer,
                                                       std::shared_ptr<const void> keep) {
-  const PlannedCall plan = planner_.plan({.operation = Operation::allreduce,
-                                          .bytes = data.size(),
-                                          .element_bytes = reducer.element_bytes(),
-                                          .algorithm = "recursive-doubling",
-                                          .reducer = &reducer});
-  return started(plan,
+  const auto steady = steady_.find(planner_,
+                                   {.operation = Operation::allreduce,
+                                    .bytes = data.size(),
+                                    .element_bytes = reducer.element_bytes(),
+                                    .algorithm = "recursive-doubling",
+                                    .send = data,
+                                    .recv = data,
+                                    .reducer = &reducer},
+                                   false);
+  return started(steady,
                  {.instance = instance_of(reports_++, CallKind::report),
                   .send = data,
                   .recv = data,
@@ -190,17 +194,34 @@ std::shared_ptr<PendingCall> CallEngine::start_report(std::span<std::byte> data,
                  PendingCall::Role::other, {std::move(keep)}, nullptr);
 }
 
-std::shared_ptr<PendingCall> CallEngine::started(const PlannedCall& plan, CallSetup setup,
+std::shared_ptr<PendingCall> CallEngine::started(const std::shared_ptr<SteadyCall>& steady, CallSetup setup,
                                                  PendingCall::Role role, PendingCall::Data data,
                                                  const CallRecord* record) {
   Observer* const observer = setup.observer;
-  std::unique_ptr<Execution> made = new_execution(plan, std::move(setup));
-  made->arrive();
-  auto call = std::make_shared<PendingCall>(plan.signature.text(), role, std::move(made), std::move(data));
+  std::shared_ptr<PendingCall> call;
+  if (!steady->ended.empty()) {
+    call = std::move(steady->ended.back());
+    steady->ended.pop_back();
+    call->execution().restart(setup.instance, setup.send.data(), setup.recv.data(), setup.reducer);
+  } else {
+    std::unique_ptr<Execution> made = new_execution(*steady->plan, std::move(setup));
+    made->keep_for_restart();
+    call = std::make_shared<PendingCall>(steady, role, std::move(made));
+  }
+  call->execution().observe(observer);
+  call->arrive(std::move(data));
   if (observer != nullptr && record != nullptr) call->observe(*observer, *record);
   pending_.add(call);
   pending_.step();  // the first messages leave now
   return call;
+}
+
+void CallEngine::release(std::shared_ptr<PendingCall> call) {
+  pending_.remove(*call);
+  if (!call->done()) return;
+  call->let_go();
+  const std::shared_ptr<SteadyCall> home = call->home();
+  if (home != nullptr && home->ended.size() < kMostEnded) home->ended.push_back(std::move(call));
 }
 
 void CallEngine::wait_for_pending(const std::function<bool()>& done, bool idle_is_fine) {

@@ -104,12 +104,16 @@ class CallEngine {
   /// result. From there the block can be sent together with its neighbours.
   [[nodiscard]] CallArguments at_home(CallArguments arguments) const;
 
-  /// The same call as before, or one that is planned now. Valid until the next one is asked for. @throws as CallPlanner::plan
-  [[nodiscard]] SteadyCall& steady(const CallArguments& arguments) {
-    return steady_.find(planner_, arguments);
+  /// The same call as before, or one that is planned now. @throws as CallPlanner::plan
+  [[nodiscard]] std::shared_ptr<SteadyCall> steady(const CallArguments& arguments) {
+    return steady_.find(planner_, arguments, true);
   }
-  /// A call of ours from its beginning to its end, arrivals unknown. @throws as finish()
-  void run(SteadyCall& call, const CallArguments& arguments);
+  /// The call of that plan, or nullptr if it is no longer kept.
+  [[nodiscard]] std::shared_ptr<SteadyCall> steady(const PlannedCall& plan) const {
+    return steady_.holder_of(plan);
+  }
+  /// A call of ours from its beginning to its end, arrivals unknown. @param instance  from take_instance @throws as finish()
+  void run(SteadyCall& call, const CallArguments& arguments, std::uint32_t instance);
   /// A planned call of ours from its beginning to its end, arrivals unknown. @throws as finish()
   void run(const PlannedCall& plan, std::span<const std::byte> send, std::span<std::byte> recv,
            const Reducer* reducer);
@@ -132,6 +136,8 @@ class CallEngine {
   /// Begins an allreduce of the layer's own, beside its caller. The n-th of a rank belongs to the n-th of the others.
   [[nodiscard]] std::shared_ptr<PendingCall> start_report(std::span<std::byte> data, const Reducer& reducer,
                                                           std::shared_ptr<const void> keep);
+  /// Nobody waits any more for a call that was started. It is kept for the next one like it, if it is done.
+  void release(std::shared_ptr<PendingCall> call);
   /// This rank has started calls.
   [[nodiscard]] bool has_started() const {
     return std::ranges::any_of(started_, [](std::uint32_t calls) { return calls > 0; });
@@ -183,9 +189,11 @@ class CallEngine {
     guard_.clear();
   }
   /// Begins a call and adds it to those that are moved on. @param record  for the setup's observer; nullptr: not told
-  [[nodiscard]] std::shared_ptr<PendingCall> started(const PlannedCall& plan, CallSetup setup,
+  [[nodiscard]] std::shared_ptr<PendingCall> started(const std::shared_ptr<SteadyCall>& call, CallSetup setup,
                                                      PendingCall::Role role, PendingCall::Data data,
                                                      const CallRecord* record);
+  /// Of started calls of one kind, kept to be restarted.
+  static constexpr std::size_t kMostEnded = 8;
   /// Bytes of calls that take some milliseconds themselves.
   static constexpr std::size_t kWorthAProbe = std::size_t{1} << 20U;
 

@@ -96,7 +96,7 @@ void CallGuard::end_report() {
   current_->overhead_ns += steady_now_ns() - from_ns;
   current_->guard.call_ended({report_->incumbent_ns, report_->challenger_ns, report_->overhead_ns});
   rests_ = report_->have_started > 0;
-  pending_.reset();
+  engine_.release(std::exchange(pending_, nullptr));
   report_.reset();
 }
 

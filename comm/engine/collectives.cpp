@@ -26,12 +26,12 @@ void Collectives::call(const CallArguments& arguments) {
   const CallerTimes times{.arrival_ns = engine_->observed_now_ns()};
   engine_->learn_link_for(arguments);
   CallArguments given = engine_->at_home(arguments);
-  SteadyCall* steady = &engine_->steady(given);
-  if (engine_->guard().begin(steady->plan)) {
+  std::shared_ptr<SteadyCall> steady = engine_->steady(given);
+  if (engine_->guard().begin(*steady->plan)) {
     given.algorithm = "mpi";
-    steady = &engine_->steady(given);
+    steady = engine_->steady(given);
   }
-  const PlannedCall& plan = steady->plan;
+  const PlannedCall& plan = *steady->plan;
   if (options().check_arguments) engine_->require_agreement(plan.signature);
   if (plan.is_stock()) {
     given.algorithm = plan.signature.algorithm.data();
@@ -39,7 +39,7 @@ void Collectives::call(const CallArguments& arguments) {
     engine_->note_call(plan);
   } else {
     engine_->note_call(plan);
-    engine_->run(*steady, given);
+    engine_->run(*steady, given, engine_->take_instance(CallKind::plain));
   }
   engine_->guard().end();
   if (given.copies != nullptr) given.copies->unpack();

@@ -245,8 +245,13 @@ Execution::~Execution() = default;
 
 void Execution::arrive() { impl_->progress.arrive(); }
 
-void Execution::arrive(std::vector<const std::byte*> input, std::vector<std::byte*> output) {
-  impl_->data->bind(std::move(input), std::move(output), impl_->progress);
+void Execution::arrive(Layout where) {
+  impl_->data->bind(std::move(where), impl_->progress);
+  arrive();
+}
+
+void Execution::arrive(const std::byte* send, std::byte* recv) {
+  impl_->data->bind(send, recv, impl_->progress);
   arrive();
 }
 

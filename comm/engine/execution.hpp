@@ -42,15 +42,18 @@ class Execution {
   /// The caller has come: its input is ready. Until then only ops run that do not need it (background.hpp).
   void arrive();
   /// The same, where the caller's buffers were not all known before: what has no place yet was staged.
-  /// @param input, output  as in Layout. @throws std::invalid_argument unless they have one entry per slot.
-  void arrive(std::vector<const std::byte*> input, std::vector<std::byte*> output);
+  /// @throws std::invalid_argument  unless the layout has one entry per slot.
+  void arrive(Layout where);
+  /// The same for one that has been restarted.
+  void arrive(const std::byte* send, std::byte* recv);
 
   /// Starts and ends what can be; never blocks. @return true if anything happened. @throws TransportError.
   bool step();
 
   /// Before the first step: it will be restarted.
   void keep_for_restart();
-  /// After it is done: the same call again, on buffers of the same sizes. Nothing is allocated that an earlier run has allocated.
+  /// After it is done: the same call again, on buffers of the same sizes (nullptr: not known yet). Nothing is allocated that an earlier run
+  /// has allocated.
   void restart(std::uint32_t instance, const std::byte* send, std::byte* recv, const Reducer* reducer);
 
   /// Before the first step: `observer` is told of every message, if it wants that. Must outlive the execution.

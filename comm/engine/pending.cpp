@@ -31,8 +31,7 @@ void Pending::end() noexcept {
     } catch (const std::exception&) {  // the group has failed; whoever uses it next is told
     }
   }
-  engine_->pending().remove(*call_);
-  call_.reset();
+  engine_->release(std::exchange(call_, nullptr));
 }
 
 bool Pending::done() const noexcept { return call_ == nullptr || call_->done(); }

@@ -4,9 +4,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "comm/engine/steady_calls.hpp"
 #include "comm/engine/steady_clock.hpp"
 
 namespace papfft::comm {
+
+PendingCall::PendingCall(const std::shared_ptr<SteadyCall>& home, Role role,
+                         std::unique_ptr<Execution> execution)
+    : home_(home), plan_(home->plan), role_(role), execution_(std::move(execution)) {}
 
 bool PendingCall::is_busy() const {
   return role_ == Role::source ? execution_->has_more_to_send() : execution_->receives_left() > kReceivesLeft;

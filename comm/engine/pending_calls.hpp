@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/engine/call_planner.hpp"
 #include "comm/engine/credit_window.hpp"
 #include "comm/engine/execution.hpp"
 #include "papfft/collectives.hpp"
@@ -25,6 +26,8 @@ inline constexpr int kReceivesLeft = 1;
 /// A newer call does not wait for older ones in which nothing happens for so long: perhaps these wait for a rank that waits
 /// for the newer one, and else the link would rest.
 inline constexpr std::chrono::milliseconds kLongestRest{100};
+
+struct SteadyCall;
 
 /// One call that was started and not waited for. PendingCalls steps it; the caller asks whether it is done.
 class PendingCall {
@@ -47,10 +50,24 @@ class PendingCall {
     CallCopies* copies = nullptr;           ///< of the caller's buffers, if they are copies
   };
 
-  /// @param text       the call, for whoever is stuck
-  /// @param execution  has arrived
-  PendingCall(std::string text, Role role, std::unique_ptr<Execution> execution, Data data)
-      : text_(std::move(text)), role_(role), data_(std::move(data)), execution_(std::move(execution)) {}
+  /// @param home  whose plan it carries out, and where it is kept when it has ended
+  /// @param execution  that will be restarted
+  PendingCall(const std::shared_ptr<SteadyCall>& home, Role role, std::unique_ptr<Execution> execution);
+
+  /// Whenever it has been made or restarted: its caller has come, and it may be stepped.
+  void arrive(Data data) {
+    data_ = std::move(data);
+    observer_ = nullptr;
+    begun_ = false;
+    done_ = false;
+    execution_->arrive();
+  }
+  /// Once it is no longer stepped.
+  [[nodiscard]] Execution& execution() { return *execution_; }
+  /// nullptr: no longer kept.
+  [[nodiscard]] std::shared_ptr<SteadyCall> home() const { return home_.lock(); }
+  /// Nobody waits for it any more.
+  void let_go() { data_ = {}; }
 
   /// Before the first step. @param record  without its exit
   void observe(Observer& observer, const CallRecord& record) {
@@ -61,7 +78,9 @@ class PendingCall {
   [[nodiscard]] Role role() const { return role_; }
   /// After that, the execution is no longer touched. Any thread may ask.
   [[nodiscard]] bool done() const { return done_; }
-  [[nodiscard]] std::string waits_for() const { return execution_->waits_for() + " in pending " + text_; }
+  [[nodiscard]] std::string waits_for() const {
+    return execution_->waits_for() + " in pending " + plan_->signature.text();
+  }
   /// Unless it is another's turn. @param older  of its role; or nullptr
   /// @return whether anything happened
   bool step(Clock::time_point now, Turn* older);
@@ -70,7 +89,8 @@ class PendingCall {
   [[nodiscard]] bool is_busy() const;
   void end();
 
-  std::string text_;
+  std::weak_ptr<SteadyCall> home_;
+  std::shared_ptr<const PlannedCall> plan_;
   Role role_;
   Data data_;
   std::unique_ptr<Execution> execution_;

@@ -22,7 +22,7 @@ SlotData::SlotData(const Program& program, const SlotSizes& sizes, Layout layout
       messages_(idx(program.size())),
       slots_(layout_.bytes.size()),
       uses_(layout_.bytes.size()) {
-  for (std::size_t s = 0; s < slots_.size(); ++s) slots_[s].at = layout_.input[s];
+  for (std::size_t s = 0; s < slots_.size(); ++s) slots_[s].at = input(s);
   for (int i = 0; i < program.size(); ++i) {
     if (combines(program[i].kind) && reducer == nullptr) {
       throw std::invalid_argument("execution: a reduction needs an operation");
@@ -36,18 +36,19 @@ SlotData::SlotData(const Program& program, const SlotSizes& sizes, Layout layout
 void SlotData::find_overlap() {
   if (reducer_ == nullptr) return;
   using Byte = const std::byte*;
-  const auto span_of = [&](const auto& places) {
+  const auto span_of = [&](const auto& place_of) {
     std::pair<Byte, Byte> span;  // none: empty
     for (std::size_t s = 0; s < slots_.size(); ++s) {
-      if (places[s] == nullptr) continue;
-      const Byte end = places[s] + layout_.bytes[s];
-      if (span.first == nullptr || std::less<>{}(places[s], span.first)) span.first = places[s];
+      const Byte begin = place_of(s);
+      if (begin == nullptr) continue;
+      const Byte end = begin + layout_.bytes[s];
+      if (span.first == nullptr || std::less<>{}(begin, span.first)) span.first = begin;
       if (span.second == nullptr || std::less<>{}(span.second, end)) span.second = end;
     }
     return span;
   };
-  const auto in = span_of(layout_.input);
-  const auto out = span_of(layout_.output);
+  const auto in = span_of([&](std::size_t s) { return input(s); });
+  const auto out = span_of([&](std::size_t s) { return output(s); });
   is_in_place_ = std::less<>{}(in.first, out.second) && std::less<>{}(out.first, in.second);
 }
 
@@ -125,7 +126,7 @@ void SlotData::begin_pieces(int i, bool now) {
   const Op& op = program_[i];
   std::size_t at = 0;
   for (int s = op.blocks.first; s < op.blocks.last; ++s) {
-    const bool has_place = layout_.output[idx(s)] != nullptr || slots_[idx(s)].owner != nullptr;
+    const bool has_place = output(idx(s)) != nullptr || slots_[idx(s)].owner != nullptr;
     if (!has_place && message.buffer == nullptr) {
       message.buffer = allocate(message.bytes);
       message.landing = message.buffer.get();
@@ -168,8 +169,7 @@ bool SlotData::lands_in_output(int i) const {
       if (layout_.bytes[idx(s)] > 0 && uses_[idx(s)].first_writer != i) return false;
     }
   }
-  return is_contiguous(op.blocks,
-                       [&](std::size_t s) { return static_cast<const std::byte*>(layout_.output[s]); });
+  return is_contiguous(op.blocks, [&](std::size_t s) { return static_cast<const std::byte*>(output(s)); });
 }
 
 /// Empty slots need not be anywhere.
@@ -229,8 +229,8 @@ void SlotData::apply(int i) {
 /// Without a reduction nothing overwrites what is staged, nor the caller's input: two slots may share it.
 void SlotData::copy(std::size_t s, std::size_t source) {
   const Slot& from = slots_[source];
-  std::byte* to = layout_.output[s];
-  const bool stays = from.owner != nullptr || from.at == layout_.input[source];
+  std::byte* to = output(s);
+  const bool stays = from.owner != nullptr || from.at == input(source);
   if (to == nullptr && reducer_ == nullptr && stays) {
     slots_[s] = from;
     return;
@@ -247,7 +247,7 @@ void SlotData::copy(std::size_t s, std::size_t source) {
 /// Where a sum goes: where the result is wanted, else over what is staged already, so that it needs no place of its own.
 /// @param source  of a local op @param landing  of a message's bytes for this slot, which the sum may replace
 SlotData::Slot SlotData::sum_of(int i, std::size_t s, std::size_t source, const std::byte* landing) {
-  if (layout_.output[s] != nullptr) return {layout_.output[s], nullptr};
+  if (output(s) != nullptr) return {output(s), nullptr};
   if (slots_[s].owner != nullptr) return slots_[s];
   if (program_[i].kind == OpKind::recv_combine) return {landing, messages_[idx(i)].buffer};
   const bool is_last_reader = uses_[source].last == i && uses_[source].readers == 1;
@@ -267,42 +267,52 @@ void SlotData::combine(int i, std::size_t s, std::size_t source, const std::byte
   slots_[s] = std::move(sum);
 }
 
-void SlotData::bind(std::vector<const std::byte*> input, std::vector<std::byte*> output,
-                    const Progress& progress) {
-  if (input.size() != slots_.size() || output.size() != slots_.size()) {
+void SlotData::bind(Layout where, const Progress& progress) {
+  if (where.input.size() != slots_.size() || where.output.size() != slots_.size()) {
     throw std::invalid_argument("execution: the buffers have not one entry per slot");
   }
-  layout_.input = std::move(input);
-  layout_.output = std::move(output);
+  layout_ = std::move(where);
+  place_values(progress);
+}
+
+void SlotData::bind(const std::byte* send, std::byte* recv, const Progress& progress) {
+  layout_.move_to(send, recv);
+  has_input_ = has_output_ = true;
+  place_values(progress);
+}
+
+/// What came before the buffers were known.
+void SlotData::place_values(const Progress& progress) {
   find_overlap();
   for (std::size_t s = 0; s < slots_.size(); ++s) {
-    if (slots_[s].at == nullptr) slots_[s].at = layout_.input[s];
+    if (slots_[s].at == nullptr) slots_[s].at = input(s);
     const int writer = uses_[s].last_writer;
     const bool is_final = writer >= 0 && progress.phase(writer) == Progress::Phase::ended;
-    if (is_final && slots_[s].owner != nullptr && layout_.output[s] != nullptr) {
-      std::copy_n(slots_[s].at, layout_.bytes[s], layout_.output[s]);
-      slots_[s] = {layout_.output[s], nullptr};
+    if (is_final && slots_[s].owner != nullptr && output(s) != nullptr) {
+      std::copy_n(slots_[s].at, layout_.bytes[s], output(s));
+      slots_[s] = {output(s), nullptr};
     }
   }
 }
 
 void SlotData::deliver() {
   for (std::size_t s = 0; s < slots_.size(); ++s) {
-    if (layout_.output[s] != nullptr && layout_.output[s] != slots_[s].at && layout_.bytes[s] > 0) {
-      std::memmove(layout_.output[s], slots_[s].at, layout_.bytes[s]);
+    if (output(s) != nullptr && output(s) != slots_[s].at && layout_.bytes[s] > 0) {
+      std::memmove(output(s), slots_[s].at, layout_.bytes[s]);
     }
   }
   long_spare_ = {};
 }
 
 void SlotData::restart(const std::byte* send, std::byte* recv, const Reducer* reducer) {
-  const bool moves = send != layout_.send || recv != layout_.recv;
-  layout_.move_to(send, recv);
+  layout_.move_to(send != nullptr ? send : layout_.send, recv != nullptr ? recv : layout_.recv);
+  has_input_ = send != nullptr;
+  has_output_ = recv != nullptr;
   reducer_ = reducer;
-  if (moves) find_overlap();
+  find_overlap();
   staged_ = 0;
   for (Message& message : messages_) message = {.bytes = message.bytes};
-  for (std::size_t s = 0; s < slots_.size(); ++s) slots_[s] = {layout_.input[s], nullptr};
+  for (std::size_t s = 0; s < slots_.size(); ++s) slots_[s] = {input(s), nullptr};
 }
 
 }  // namespace papfft::comm

@@ -34,10 +34,12 @@ class SlotData {
   void apply(int op);
 
   /// The caller's buffers are known now. What came early goes to its place, while other messages are still under way.
-  void bind(std::vector<const std::byte*> input, std::vector<std::byte*> output, const Progress& progress);
+  void bind(Layout where, const Progress& progress);
+  /// The same after restart(), for buffers of the same sizes.
+  void bind(const std::byte* send, std::byte* recv, const Progress& progress);
   /// All ops have ended: values that are not where the caller wants them go there.
   void deliver();
-  /// After deliver(): as new, on other buffers of the same sizes.
+  /// After deliver(): as new, on other buffers of the same sizes; nullptr: not known yet.
   void restart(const std::byte* send, std::byte* recv, const Reducer* reducer);
 
   /// Of a program that combines.
@@ -66,6 +68,12 @@ class SlotData {
     int readers = 0;  // ops that send or copy the slot, or combine it into another
   };
 
+  /// nullptr: there is none, or the caller's buffer is not known yet.
+  [[nodiscard]] const std::byte* input(std::size_t s) const {
+    return has_input_ ? layout_.input[s] : nullptr;
+  }
+  [[nodiscard]] std::byte* output(std::size_t s) const { return has_output_ ? layout_.output[s] : nullptr; }
+  void place_values(const Progress& progress);
   Bytes allocate(std::size_t bytes);
   void note_uses(int op);
   template <typename Where>
@@ -80,6 +88,8 @@ class SlotData {
 
   const Program& program_;
   Layout layout_;
+  bool has_input_ = true;  // as far as the layout has places
+  bool has_output_ = true;
   const Reducer* reducer_;
   std::vector<Message> messages_;  // per op
   std::vector<Slot> slots_;

@@ -15,18 +15,22 @@ bool SteadyCalls::is_same(const Entry& entry, const CallArguments& b) {
          (a.recv.data() == nullptr) == (b.recv.data() == nullptr) &&
          (a.reducer == nullptr) == (b.reducer == nullptr) &&
          (b.reducer == nullptr ||
-          (entry.is_ordered == !b.reducer->commutative() && entry.is_stock == b.reducer->is_stock()));
+          (entry.is_ordered == !b.reducer->commutative() && entry.is_stock == b.reducer->is_stock() &&
+           // Of a plan that may begin early; the name takes memory.
+           (entry.call.plan->reducer.empty() || entry.call.plan->reducer == b.reducer->name())));
 }
 
-SteadyCall& SteadyCalls::find(const CallPlanner& planner, const CallArguments& arguments) {
-  const auto found =
-      std::ranges::find_if(entries_, [&](const auto& entry) { return is_same(*entry, arguments); });
+std::shared_ptr<SteadyCall> SteadyCalls::find(const CallPlanner& planner, const CallArguments& arguments,
+                                              bool waits) {
+  const auto found = std::ranges::find_if(
+      entries_, [&](const auto& entry) { return entry->waits == waits && is_same(*entry, arguments); });
   if (found != entries_.end()) {
     (*found)->used = ++clock_;
-    return (*found)->call;
+    return {*found, &(*found)->call};
   }
-  auto entry = std::make_unique<Entry>();
-  entry->call.plan = planner.plan(arguments);
+  auto entry = std::make_shared<Entry>();
+  entry->call.plan = std::make_shared<const PlannedCall>(planner.plan(arguments, waits));
+  entry->waits = waits;
   entry->arguments = arguments;
   entry->arguments.algorithm = {};
   entry->arguments.block_bytes = {};
@@ -40,12 +44,19 @@ SteadyCall& SteadyCalls::find(const CallPlanner& planner, const CallArguments& a
     entry->is_stock = arguments.reducer->is_stock();
   }
   entry->used = ++clock_;
-  std::unique_ptr<Entry>& place =
+  std::shared_ptr<Entry>& place =
       entries_.size() < kMost
           ? entries_.emplace_back()
           : *std::ranges::min_element(entries_, {}, [](const auto& e) { return e->used; });
   place = std::move(entry);
-  return place->call;
+  return {place, &place->call};
+}
+
+std::shared_ptr<SteadyCall> SteadyCalls::holder_of(const PlannedCall& plan) const {
+  const auto found =
+      std::ranges::find(entries_, &plan, [](const auto& entry) { return entry->call.plan.get(); });
+  if (found == entries_.end()) return nullptr;
+  return {*found, &(*found)->call};
 }
 
 }  // namespace papfft::comm

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "comm/arrival/decision_board.hpp"
@@ -11,10 +12,10 @@
 namespace papfft::comm {
 namespace {
 
-PlannedCall call_of(std::uint64_t bytes) {
+std::shared_ptr<const PlannedCall> call_of(std::uint64_t bytes) {
   PlannedCall plan;
   plan.signature.bytes = bytes;
-  return plan;
+  return std::make_shared<const PlannedCall>(plan);
 }
 
 TEST(CallForecast, ExpectsWhatCameTheLastTimeAndNumbersPositions) {
