@@ -210,7 +210,7 @@ class Run {
       held = value;
       return true;
     }
-    if (held.block < 0 && joins_as_it_comes(op)) {
+    if (held.block < 0 && joins_as_it_comes(op) && is_reduction(shape_.operation)) {
       held = value;
       return true;
     }
