@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 
 #include "app/bench/bench.hpp"
@@ -41,7 +42,10 @@ class CollectiveBench {
     std::size_t done = 0;
     for (const std::uint64_t bytes : settings_.bytes) {
       for (const ArrivalPattern& pattern : settings_.patterns) {
-        run_case(settings_.make_case(bytes, pattern, job_.size()), [&] { progress.show(++done, total); });
+        const double vector_ns = comm::message_ns(result_.link, Operation::bcast, static_cast<double>(bytes));
+        timed_.push_back(pattern.for_message(vector_ns));
+        run_case(settings_.make_case(bytes, timed_.back(), job_.size()),
+                 [&] { progress.show(++done, total); });
       }
     }
     links_.add_measurement(result_.link_after = group_.session.measure_link(links_.rate_probe()));
@@ -101,6 +105,7 @@ class CollectiveBench {
   BenchLinks links_;
   CollectiveResult result_;
   CollectiveCaller caller_;
+  std::deque<ArrivalPattern> timed_;  // of each case; rows point to them
   RawCalls raw_;
 };
 

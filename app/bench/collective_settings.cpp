@@ -130,7 +130,7 @@ void require_ranks(const std::string& command, int ranks, const CollectiveOption
   if (options.root >= ranks)
     throw UsageError(fmt::format("no rank {} among {} as --root", options.root, ranks));
   for (const ArrivalPattern& pattern : settings.patterns) {  // a pattern may name a rank that there is not
-    (void)pattern.delay_ns(0, 0, ranks, options.root);
+    (void)pattern.for_message(0).delay_ns(0, 0, ranks, options.root);
   }
 }
 

@@ -68,7 +68,7 @@ io::Json row_json(const SimulateSettings& settings, const SimulatedRow& row) {
 }  // namespace
 
 std::string simulation_table(const SimulateSettings& settings, const std::vector<SimulatedRow>& rows) {
-  const bool has_bound = !settings.hosts.empty();
+  const bool has_bound = settings.wants_bound();
   std::vector<std::string> names = {"ranks",    "bytes",  "arrivals",   "algorithm",
                                     "segments", "run us", "elapsed us", "over best"};
   if (has_bound) names.emplace_back("over bound");
@@ -91,7 +91,7 @@ std::string simulation_table(const SimulateSettings& settings, const std::vector
 }
 
 std::string simulation_csv(const SimulateSettings& settings, const std::vector<SimulatedRow>& rows) {
-  const bool has_bound = !settings.hosts.empty();
+  const bool has_bound = settings.wants_bound();
   std::vector<std::string> names = {"op",         "algorithm",  "ranks",      "bytes",
                                     "pattern",    "segments",   "iterations", "run_ns",
                                     "run_ns_min", "run_ns_max", "elapsed_ns", "over_best"};

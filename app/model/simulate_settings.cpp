@@ -88,6 +88,10 @@ SimulateSettings::SimulateSettings(const SimulateOptions& o)
   machine.inside.beta = ticks_of(inside.beta_ns_per_byte);
 }
 
+bool SimulateSettings::wants_bound() const {
+  return !hosts.empty() || std::ranges::find(algorithms, kBoundName) != algorithms.end();
+}
+
 void SimulateSettings::add_algorithm(const std::string& name, const SimulateOptions& o) {
   if (name == "all") {
     for (const comm::Algorithm* a : comm::algorithms()) {

@@ -24,6 +24,9 @@ struct SimulateSettings {
   /// @throws std::invalid_argument, UsageError, io::DataError
   explicit SimulateSettings(const SimulateOptions& options);
 
+  /// The bound was asked for, or there are hosts of several ranks.
+  [[nodiscard]] bool wants_bound() const;
+
   comm::Operation operation = comm::Operation::reduce;
   std::vector<std::string> algorithms;
   std::vector<int> hosts;  ///< of each rank; empty: each rank has its own

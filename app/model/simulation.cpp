@@ -14,6 +14,7 @@
 #include "app/cli/exit_code.hpp"
 #include "app/model/reduction_formulas.hpp"
 #include "app/model/simulated_call.hpp"
+#include "comm/bounds/arrival_bounds.hpp"
 #include "comm/bounds/host_bounds.hpp"
 #include "comm/choose/select.hpp"
 #include "comm/engine/layout.hpp"
@@ -80,12 +81,13 @@ class Simulation {
     for (const int ranks : settings_.ranks) {
       require_room_for(ranks);
       for (const std::uint64_t bytes : settings_.bytes) {
-        for (const ArrivalPattern& pattern : settings_.patterns) {
+        for (const ArrivalPattern& asked : settings_.patterns) {
+          const ArrivalPattern pattern = asked.for_message(vector_ns(bytes));
           const std::size_t first = rows.size();
           for (const std::string& name : settings_.algorithms) add_rows(rows, name, ranks, bytes, pattern);
           const std::span<SimulatedRow> of_case = std::span(rows).subspan(first);
           compare(of_case);
-          if (settings_.hosts.empty()) continue;
+          if (!settings_.wants_bound()) continue;
           const double bound_ns = SimulatedRow::mean(bounds_ns(ranks, bytes, pattern));
           for (SimulatedRow& row : of_case) row.bound_ns = bound_ns;
         }
@@ -115,6 +117,20 @@ class Simulation {
     for (SimulatedRow& row : rows) row.over_best = best.value_or(0) > 0 ? row.mean_run_ns() / *best : 1;
   }
 
+  /// What the whole vector takes over a link.
+  [[nodiscard]] double vector_ns(std::uint64_t bytes) const {
+    const comm::Machine& machine = settings_.machine;
+    return ns_of(machine.alpha) + ns_of(machine.beta) * static_cast<double>(bytes);
+  }
+
+  /// Of ranks with a host and ports of their own, if arrivals matter to the operation's bound.
+  [[nodiscard]] double arrivals_bound_ns(std::uint64_t block, std::vector<std::int64_t> arrivals) const {
+    if (!comm::has_bound_by_arrivals(settings_.operation) || !settings_.hosts.empty() || block == 0) return 0;
+    for (std::int64_t& arrival : arrivals) arrival *= kTicksPerNs;
+    return ns_of(comm::bound_by_arrivals(settings_.operation, arrivals, static_cast<std::int64_t>(block),
+                                         settings_.machine.beta));
+  }
+
   /// The least run time of each call.
   [[nodiscard]] std::vector<double> bounds_ns(int ranks, std::uint64_t bytes,
                                               const ArrivalPattern& pattern) const {
@@ -125,8 +141,10 @@ class Simulation {
                                                      machine.beta, machine.inside.beta, machine.card_ports));
     std::vector<double> result;
     for (int iteration = 0; iteration < options_.iterations; ++iteration) {
-      const auto [first, last] = std::ranges::minmax(arrivals_ns(pattern, iteration, ranks));
-      result.push_back(std::max(moving, static_cast<double>(last - first)));
+      const std::vector<std::int64_t> arrivals = arrivals_ns(pattern, iteration, ranks);
+      const auto [first, last] = std::ranges::minmax(arrivals);
+      result.push_back(std::max({moving, static_cast<double>(last - first),
+                                 arrivals_bound_ns(block_bytes(ranks, bytes), arrivals)}));
     }
     return result;
   }

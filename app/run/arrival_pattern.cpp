@@ -131,7 +131,9 @@ std::string known_arrival_patterns() {
     text += "  " + std::string(row.usage) + std::string(kColumn - row.usage.size(), ' ') +
             std::string(row.summary) + "\n";
   }
-  return text + "  with D such as 250us, 1.5ms or 2s";
+  return text +
+         "  with D such as 250us, 1.5ms or 2s; in bench collective and simulate also 2x: twice the time that "
+         "the whole vector takes over a link";
 }
 
 std::int64_t parse_duration_ns(std::string_view text) {
@@ -150,6 +152,20 @@ std::int64_t parse_duration_ns(std::string_view text) {
   }
   return std::llround(value * factor);
 }
+
+namespace {
+
+/// "2x", "0.25x": so many messages; nothing for any other text.
+std::optional<double> parse_messages(std::string_view text) {
+  constexpr double kMost = 1e6;
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+  const bool is_factor = error == std::errc{} && std::string_view(at, end) == "x";
+  return is_factor && value >= 0 && value <= kMost ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
 
 ArrivalPattern ArrivalPattern::parse(std::string_view spec, std::uint64_t seed, TraceReader read_trace) {
   const std::size_t colon = spec.find(':');
@@ -191,14 +207,27 @@ ArrivalPattern ArrivalPattern::parse(std::string_view spec, std::uint64_t seed, 
     }
     argument = argument.substr(second + 1);
   }
-  if (row->argument != PatternTable::Argument::none) pattern.delay_ns_ = parse_duration_ns(argument);
+  if (row->argument == PatternTable::Argument::none) return pattern;
+  pattern.messages_ = parse_messages(argument);
+  if (!pattern.messages_) pattern.delay_ns_ = parse_duration_ns(argument);
   return pattern;
+}
+
+ArrivalPattern ArrivalPattern::for_message(double message_ns) const {
+  ArrivalPattern timed = *this;
+  if (messages_) timed.delay_ns_ = std::llround(*messages_ * message_ns);
+  timed.messages_.reset();
+  return timed;
 }
 
 std::int64_t ArrivalPattern::delay_ns(std::int64_t iteration, Rank rank, int ranks, Rank root) const {
   if (iteration < 0 || rank < 0 || rank >= ranks || root < 0 || root >= ranks) {
     fail("arrival pattern: no iteration " + std::to_string(iteration) + ", rank " + std::to_string(rank) +
          " and root " + std::to_string(root) + " among " + std::to_string(ranks) + " ranks");
+  }
+  if (messages_) {
+    fail("arrival pattern " + in_quotes(spec_) +
+         ": what would work: a time such as 5ms; times of a message are for bench collective and simulate");
   }
   return delay_(*this, iteration, rank, ranks, root);
 }

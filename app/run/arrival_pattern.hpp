@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,14 +26,18 @@ class ArrivalPattern {
  public:
   using TraceReader = comm::ArrivalTrace (*)(std::istream&);
 
-  /// @param spec  e.g. `none`, `uniform:50ms`, `late:3:50ms`, `k-late:3:10ms`, `trace:FILE`
+  /// @param spec  e.g. `none`, `uniform:50ms`, `uniform:2x`, `late:3:50ms`, `k-late:3:10ms`, `trace:FILE`
   /// @param read_trace  reads that file; throws comm::TraceError
   /// @throws std::invalid_argument  listing the known patterns if this is none
   /// @throws comm::TraceError       naming a file that cannot be read or is none of ours
   static ArrivalPattern parse(std::string_view spec, std::uint64_t seed,
                               TraceReader read_trace = &comm::parse_trace);
 
-  /// @throws std::invalid_argument  unless iteration >= 0 and rank and root are among the ranks; if the pattern names a
+  /// With a delay such as `2x`, in times of a message: the same pattern for messages of this time. Any other pattern as it is.
+  [[nodiscard]] ArrivalPattern for_message(double message_ns) const;
+  [[nodiscard]] bool is_in_messages() const { return messages_.has_value(); }
+
+  /// @throws std::invalid_argument  if the delays are in messages; unless iteration >= 0 and rank and root are among the ranks; if the pattern names a
   ///   rank that does not exist; if a trace is of fewer ranks. A trace begins again after its last iteration.
   [[nodiscard]] std::int64_t delay_ns(std::int64_t iteration, comm::Rank rank, int ranks,
                                       comm::Rank root) const;
@@ -47,8 +52,9 @@ class ArrivalPattern {
 
   std::string spec_;
   std::uint64_t seed_ = 0;
-  std::int64_t delay_ns_ = 0;  // the greatest, or the mean of exponential
-  int number_ = 0;             // late: the rank; k-late: how many
+  std::int64_t delay_ns_ = 0;       // the greatest, or the mean of exponential
+  std::optional<double> messages_;  // the same in times of a message, until that is known
+  int number_ = 0;                  // late: the rank; k-late: how many
   std::shared_ptr<const comm::ArrivalTrace> trace_;
   Delay delay_ = nullptr;
 };

@@ -22,8 +22,12 @@ struct ArrivalOptions {
   double edge = 0.5;
 
   void declare(cli::Command& app);
-  /// @throws std::invalid_argument  listing the known patterns
-  [[nodiscard]] ArrivalPattern pattern() const { return parse_arrivals(delay, seed); }
+  /// @throws std::invalid_argument  listing the known patterns; if the delays are in times of a message
+  [[nodiscard]] ArrivalPattern pattern() const {
+    const ArrivalPattern made = parse_arrivals(delay, seed);
+    if (made.is_in_messages()) (void)made.delay_ns(0, 0, 1, 0);  // throws
+    return made;
+  }
   [[nodiscard]] bool delays() const { return delay != "none"; }
 };
 

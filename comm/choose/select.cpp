@@ -30,6 +30,8 @@ constexpr std::size_t kRingBytesPerRank = 65536;
 constexpr std::size_t kOwnPipedBytes = 131072;
 constexpr std::size_t kLevelsVectorBytes = 262144;
 constexpr std::size_t kLevelsBlockBytes = 32768;
+// Below this a block between two hosts costs more as a message of its own than passing through both leaders.
+constexpr std::size_t kOneMessagePerHostBytes = 2048;
 // Where leaders pass segments on and ranks share cores, a message costs more than a network's model says.
 constexpr std::size_t kLevelsSegmentBytes = 262144;
 constexpr std::size_t kLevelsCombinedBytes = 65536;
@@ -133,6 +135,8 @@ const Algorithm& choose_reduce_scatter(const Call& c) {
 
 /// One partner at a time: on 8 hosts pairwise exchange took 0.75 to 0.9 of the time of all at once.
 const Algorithm& choose_alltoall(const Call& c) {
+  if (c.group.has_levels() && c.bytes < kOneMessagePerHostBytes)
+    return find_algorithm(c.operation, "pairwise@hosts");
   return c.bytes <= kSmallBlockBytes ? alltoall_circulant : alltoall_pairwise;
 }
 

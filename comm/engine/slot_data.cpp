@@ -164,7 +164,7 @@ void SlotData::take(int i, std::size_t offset, std::span<const std::byte> piece)
 bool SlotData::lands_in_output(int i) const {
   const Op& op = program_[i];
   if (op.kind == OpKind::recv_combine) {
-    if (is_in_place_) return false;
+    if (is_in_place_ || joins_as_it_comes(op)) return false;
     for (int s = op.blocks.first; s < op.blocks.last; ++s) {
       if (layout_.bytes[idx(s)] > 0 && uses_[idx(s)].first_writer != i) return false;
     }
@@ -259,6 +259,10 @@ SlotData::Slot SlotData::sum_of(int i, std::size_t s, std::size_t source, const 
 /// @param source  of a local op
 void SlotData::combine(int i, std::size_t s, std::size_t source, const std::byte* incoming) {
   const Op& op = program_[i];
+  if (joins_as_it_comes(op) && slots_[s].at == nullptr) {  // the first that comes
+    slots_[s] = {incoming, messages_[idx(i)].buffer};
+    return;
+  }
   Slot sum = sum_of(i, s, source, incoming);
   const std::byte* left = op.incoming_first ? incoming : slots_[s].at;
   const std::byte* right = op.incoming_first ? slots_[s].at : incoming;

@@ -93,11 +93,12 @@ class StructureCheck {
     return true;
   }
 
-  /// No two ops touch a slot, one of them writing, without a dependency between them.
+  /// No two ops touch a slot, one of them writing, without a dependency between them, unless both join as they come.
   bool has_no_race(Rank r, const Program& program) {
     struct Use {
       int writer = -1;
       std::vector<int> readers;
+      std::vector<int> joined;  // by ops that join as they come
     };
     std::vector<Use> uses(idx(shape_.slots()));
     std::vector<Bits> reach(idx(program.size()), Bits(program.size()));  // ops that have ended before op i
@@ -111,19 +112,27 @@ class StructureCheck {
                fail(r, i, "races with op " + std::to_string(earlier));
       };
       const auto reads = [&](int slot) {
-        uses[idx(slot)].readers.push_back(i);
-        return ordered(uses[idx(slot)].writer);
+        Use& use = uses[idx(slot)];
+        use.readers.push_back(i);
+        return ordered(use.writer) && std::ranges::all_of(use.joined, ordered);
+      };
+      const auto joins = [&](int slot) {
+        Use& use = uses[idx(slot)];
+        use.joined.push_back(i);
+        return ordered(use.writer) && std::ranges::all_of(use.readers, ordered);
       };
       const auto writes = [&](int slot) {
         Use& use = uses[idx(slot)];
-        const bool ok = ordered(use.writer) && std::ranges::all_of(use.readers, ordered);
-        use = {i, {}};
+        const bool ok = ordered(use.writer) && std::ranges::all_of(use.readers, ordered) &&
+                        std::ranges::all_of(use.joined, ordered);
+        use = {i, {}, {}};
         return ok;
       };
       const Op& op = program[i];
       for (int k = 0; k < op.blocks.count(); ++k) {
         if (is_local(op.kind) && !reads(op.from + k)) return false;
-        if (op.kind == OpKind::send ? !reads(op.blocks.first + k) : !writes(op.blocks.first + k))
+        const int slot = op.blocks.first + k;
+        if (op.kind == OpKind::send ? !reads(slot) : joins_as_it_comes(op) ? !joins(slot) : !writes(slot))
           return false;
       }
     }

@@ -210,6 +210,10 @@ class Run {
       held = value;
       return true;
     }
+    if (held.block < 0 && joins_as_it_comes(op) && is_reduction(shape_.operation)) {
+      held = value;
+      return true;
+    }
     if (held.block < 0) return fail(r, i, "combines into a slot that holds nothing");
     if (!held.contributors.disjoint(value.contributors)) return fail(r, i, "counts a contribution twice");
     const Value& left = op.incoming_first ? value : held;

@@ -14,6 +14,8 @@ int ProgramBuilder::add(const Op& op, const std::vector<int>& after) {
   if (is_local(op.kind)) read({op.from, op.from + op.blocks.count()}, index);
   if (op.kind == OpKind::send) {
     read(op.blocks, index);
+  } else if (joins_as_it_comes(op)) {
+    join(op.blocks, index);
   } else {
     write(op.blocks, index);
   }
@@ -42,7 +44,16 @@ std::span<ProgramBuilder::Slot> ProgramBuilder::slots(BlockRange range) {
 void ProgramBuilder::read(BlockRange range, int index) {
   for (Slot& state : slots(range)) {
     if (state.writer >= 0) needed_.push_back(state.writer);
+    needed_.insert(needed_.end(), state.joined.begin(), state.joined.end());
     state.readers.push_back(index);
+  }
+}
+
+void ProgramBuilder::join(BlockRange range, int index) {
+  for (Slot& state : slots(range)) {
+    if (state.writer >= 0) needed_.push_back(state.writer);
+    needed_.insert(needed_.end(), state.readers.begin(), state.readers.end());
+    state.joined.push_back(index);
   }
 }
 
@@ -52,7 +63,9 @@ void ProgramBuilder::write(BlockRange range, int index) {
     for (const int reader : state.readers) {
       if (reader != index) needed_.push_back(reader);
     }
+    needed_.insert(needed_.end(), state.joined.begin(), state.joined.end());
     state.readers.clear();
+    state.joined.clear();
     state.writer = index;
   }
 }

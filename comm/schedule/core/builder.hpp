@@ -11,7 +11,8 @@ namespace papfft::comm {
 /// Writes one rank's program and derives its data dependencies, so that no generator can get them wrong.
 ///
 /// An op waits for the last writer of every slot it reads (read after write), and a writing op also for the
-/// readers and the writer of the slots it overwrites. Dependencies that only pace an algorithm ("serve the next
+/// readers and the writer of the slots it overwrites. Ops that join as they come (joins_as_it_comes) do not wait for each other, and
+/// whoever uses their slots next waits for all of them. Dependencies that only pace an algorithm ("serve the next
 /// rank after this one") are named by the generator in `after`, where a negative index stands for none.
 class ProgramBuilder {
  public:
@@ -42,7 +43,9 @@ class ProgramBuilder {
   struct Slot {
     int writer = -1;
     std::vector<int> readers;  // since the last write
+    std::vector<int> joined;   // since the last write, in any order
   };
+  void join(BlockRange range, int index);
   void read(BlockRange range, int index);
   void write(BlockRange range, int index);
   std::span<Slot> slots(BlockRange range);

@@ -60,6 +60,13 @@ struct Op {
   friend bool operator==(const Op&, const Op&) = default;
 };
 
+/// Whether an op adds its message to what its slots hold whenever the message comes. Such ops on the same slots need no order among
+/// themselves: a rank combines one message at a time. Where the slots hold nothing yet, the first message to come is what they hold.
+/// Only credits leave the order of messages open, so only their answers do this.
+[[nodiscard]] inline bool joins_as_it_comes(const Op& op) {
+  return op.kind == OpKind::recv_combine && op.credit == Credit::give;
+}
+
 /// An op of a schedule.
 struct OpRef {
   Rank rank = 0;

@@ -126,7 +126,8 @@ class OwnLast {
       case OpKind::recv_combine:
         if (all(op.blocks, Slot::own)) {
           set(op.blocks, Slot::apart);
-          op.kind = OpKind::recv;
+          // Of messages that join as they come, whichever is the first finds the place empty.
+          if (!joins_as_it_comes(op)) op.kind = OpKind::recv;
           op.incoming_first = false;
           shift(op.blocks);
         } else if (all(op.blocks, Slot::apart)) {

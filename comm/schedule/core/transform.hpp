@@ -31,6 +31,9 @@ namespace papfft::comm {
 ///     rank 0 of P = 4, bnom    recv_combine <-1 [0,1), recv_combine <-2 [0,1)
 ///     becomes                  recv <-1 [1,2), recv_combine <-2 [1,2), combine 1 => [0,1)
 ///
+/// Receives that join as they come (joins_as_it_comes) all stay what they are: in scratch slots that hold nothing, the first to come
+/// is the first value.
+///
 /// Needs one scratch slot per block: at most one vector of memory for what comes early.
 /// @throws std::invalid_argument  unless it is a reduction by a commutative operation (not Shape::ordered).
 [[nodiscard]] Schedule combine_own_last(const Schedule& schedule);

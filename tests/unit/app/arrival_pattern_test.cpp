@@ -59,6 +59,21 @@ TEST(ArrivalPattern, Shapes) {
   EXPECT_THAT(delays("bell:1000ns", 7), ElementsAre(11, 135, 607, 1000, 607, 135, 11));
 }
 
+TEST(ArrivalPattern, DelaysInTimesOfAMessage) {
+  const ArrivalPattern pattern = ArrivalPattern::parse("late:1:2.5x", 1);
+  EXPECT_TRUE(pattern.is_in_messages());
+  EXPECT_THROW((void)pattern.delay_ns(0, 1, 2, 0), std::invalid_argument);
+  EXPECT_EQ(pattern.for_message(100).delay_ns(0, 1, 2, 0), 250);
+  EXPECT_EQ(pattern.for_message(10).delay_ns(0, 1, 2, 0), 25);
+  EXPECT_EQ(pattern.for_message(10).spec(), "late:1:2.5x");
+  const ArrivalPattern fixed = ArrivalPattern::parse("late:1:9ns", 1);
+  EXPECT_FALSE(fixed.is_in_messages());
+  EXPECT_EQ(fixed.for_message(100).delay_ns(0, 1, 2, 0), 9);
+  for (const char* bad :
+       {"uniform:x", "uniform:-1x", "uniform:2xs", "uniform:2y", "uniform:1e9x", "uniform:nanx"})
+    EXPECT_THROW((void)ArrivalPattern::parse(bad, 1), std::invalid_argument) << bad;
+}
+
 TEST(ArrivalPattern, OneRankAlone) {
   for (const char* spec : {"none", "ascending:5ns", "descending:5ns", "bell:5ns", "uniform:5ns",
                            "k-late:1:5ns", "half-late:5ns", "exponential:5ns"}) {

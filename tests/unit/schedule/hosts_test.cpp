@@ -167,6 +167,40 @@ TEST(Leaders, CrossEachLinkNoMoreOftenThanTheFlatAlgorithmAmongHosts) {
   for (const auto& [h, slots] : ring.out) EXPECT_EQ(slots, kSegments * 11) << h;
 }
 
+TEST(Leaders, SendOneMessageForAllPairsOfRanksOfTwoHosts) {
+  const std::vector<int> host = {2, 0, 1, 0, 1, 2, 0, 2, 1, 2, 2, 2};  // 6, 3 and 3 ranks
+  const Schedule schedule =
+      make_schedule(find_algorithm(Operation::alltoall, "pairwise@hosts"),
+                    {.operation = Operation::alltoall, .ranks = 12, .segments = 2, .host = host});
+  std::map<std::pair<int, int>, std::vector<int>> crossings;  // (from, to) -> slots of each message
+  for (Rank r = 0; r < 12; ++r) {
+    for (const Op& op : schedule.programs[idx(r)].ops()) {
+      if (op.kind == OpKind::send && !op.inside)
+        crossings[{host[idx(r)], host[idx(op.peer)]}].push_back(op.blocks.count());
+    }
+  }
+  ASSERT_EQ(crossings.size(), 6U);
+  for (const auto& [pair, slots] : crossings) {
+    EXPECT_THAT(slots,
+                ElementsAre(2 * std::ranges::count(host, pair.first) * std::ranges::count(host, pair.second)))
+        << pair.first << " to " << pair.second;
+  }
+}
+
+// A block that passes through a third host has the size of a block of that host's, which may have fewer ranks.
+TEST(Leaders, DoNotServeWhatRelaysBlocks) {
+  EXPECT_THAT(
+      [] {
+        try {
+          (void)find_algorithm(Operation::alltoall, "bruck@hosts");
+        } catch (const std::invalid_argument& e) {
+          return std::string(e.what());
+        }
+        return std::string();
+      }(),
+      HasSubstr("bruck can be had as it is or with @byhost"));
+}
+
 TEST(Lanes, CrossEachLinkAsOftenAsOneLeaderDoesAndShareTheWork) {
   const std::vector<int> host = {2, 0, 1, 0, 1, 2, 0, 2, 1, 2, 2, 2};  // 6, 3 and 3 ranks: three lanes
   constexpr int kSegments = 4;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "comm/bounds/arrival_bounds.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace papfft::comm {
+
+namespace {
+
+/// How many rounds of one segment follow the arrival of the k latest ranks, at least.
+std::int64_t rounds_after(Operation operation, std::int64_t ranks, std::int64_t segments, std::int64_t k) {
+  const OperationTraits& row = traits(operation);
+  const std::int64_t everything = (ranks - 1) * segments;
+  const auto q = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(ranks - 1)));
+  const std::int64_t broadcast = k == 1 ? segments - 1 + q : 0;
+  if (row.is_per_pair() || row.after == Holder::owner) return k == 1 ? everything : 0;
+  if (row.is_per_rank()) return std::max(broadcast, std::min(k, ranks - 1) * segments);
+  return std::max(broadcast, ((ranks - 2 + k) * segments + ranks - 1) / ranks);
+}
+
+}  // namespace
+
+bool has_bound_by_arrivals(Operation operation) { return !is_rooted(operation); }
+
+std::int64_t bound_by_arrivals(Operation operation, std::span<const std::int64_t> arrival_ns,
+                               std::int64_t segments, std::int64_t round) {
+  if (!has_bound_by_arrivals(operation))
+    throw std::invalid_argument("bound by arrivals: " + std::string(to_string(operation)) + " has a root");
+  if (arrival_ns.empty() || segments < 1 || round < 0)
+    throw std::invalid_argument("bound by arrivals: needs a rank, a segment and a round time");
+  if (arrival_ns.size() == 1) return 0;
+  std::vector<std::int64_t> latest_first(arrival_ns.begin(), arrival_ns.end());
+  std::ranges::sort(latest_first, std::greater<>());
+  const std::int64_t ranks = std::ssize(arrival_ns);
+  std::int64_t end = latest_first.front();
+  for (std::int64_t k = 1; k <= ranks; ++k) {
+    const std::int64_t from = latest_first[static_cast<std::size_t>(k - 1)];
+    end = std::max(end, from + rounds_after(operation, ranks, segments, k) * round);
+  }
+  return end - latest_first.back();
+}
+
+}  // namespace papfft::comm

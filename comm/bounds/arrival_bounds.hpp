@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// What ranks that arrive apart need at least for an operation without a root.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "comm/schedule/core/schedule.hpp"
+
+namespace papfft::comm {
+
+/// Least run time of an allgather, reduce_scatter, alltoall or allreduce, of any algorithm: from the first arrival to the last exit. A
+/// rank sends one segment at a time and receives one at a time, each in `round`. Its data exist from its arrival on. Before it arrives
+/// it may receive and hand on what others have, as with a background thread. It is done no sooner than it arrives.
+///
+/// N = `segments` of each block, or of the vector; t = `round`; b_k is when the k-th latest rank arrives, b_1 the last, b_P the first:
+///
+/// | operation | done no sooner than | why |
+/// |---|---|---|
+/// | alltoall, reduce_scatter | b_1 + (P-1) N t | the last rank has something for each of the P-1 others |
+/// | allgather | b_k + k N t, k < P | the first rank must receive the blocks of the k latest after b_k |
+/// | | b_1 + (N-1+q) t | the last rank's block is broadcast; q = ceil(log2 P) |
+/// | allreduce | b_1 + (N-1+q) t | so is what holds the last rank's part |
+/// | | b_k + (P-2+k) N t / P | messages after b_k, per segment: k-1 until some rank has all, then one to each other |
+///
+/// The last row counts one-way gossip. At b_k a rank knows at most what the P-k earlier ones had, and its own. So k-1 messages bring the
+/// k latest together, whoever has the rest. After that P-1 ranks each lack one message at least. All ranks receive P at a time. For k = P
+/// it is the 2 (P-1) / P of the vector of ranks that come together (Patarasuk and Yuan, 2009).
+///
+/// Segments may be single bytes: then N is the block's size and t the time of a byte. The bound holds for any cutting.
+/// @param arrival_ns  of each rank; the result is in the same unit as these and `round`
+/// @throws std::invalid_argument  no rank, another operation, segments < 1 or round < 0
+[[nodiscard]] std::int64_t bound_by_arrivals(Operation operation, std::span<const std::int64_t> arrival_ns,
+                                             std::int64_t segments, std::int64_t round);
+
+/// Whether there is such a bound.
+[[nodiscard]] bool has_bound_by_arrivals(Operation operation);
+
+}  // namespace papfft::comm

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Receiver-driven exchanges as data; and the rule that lets ops join as they come.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "comm/schedule/core/background.hpp"
+#include "comm/schedule/core/builder.hpp"
+#include "comm/schedule/core/print.hpp"
+#include "comm/schedule/core/registry.hpp"
+#include "comm/schedule/core/transform.hpp"
+#include "comm/verify/verify.hpp"
+
+namespace papfft::comm {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Op joining(Rank peer) {
+  return {.kind = OpKind::recv_combine, .credit = Credit::give, .peer = peer, .blocks = {0, 1}};
+}
+
+TEST(Builder, OpsThatJoinAsTheyComeDoNotWaitForEachOther) {
+  ProgramBuilder builder(2);
+  const int first = builder.recv(1, {0, 1});
+  const int read = builder.send(2, {0, 1});
+  const int one = builder.add(joining(1));
+  const int two = builder.add(joining(2));
+  const int sent = builder.send(3, {0, 1});
+  const int three = builder.add(joining(3));
+  const int last = builder.recv(1, {0, 1});
+  const Program program = builder.take();
+  EXPECT_THAT(program.after(one), ElementsAre(first, read));
+  EXPECT_THAT(program.after(two), ElementsAre(first, read));
+  EXPECT_THAT(program.after(sent), ElementsAre(first, one, two));
+  EXPECT_THAT(program.after(three), ElementsAre(first, read, sent));
+  EXPECT_THAT(program.after(last), ElementsAre(first, read, one, two, sent, three));
+}
+
+Schedule make(Operation operation, int p, int segments = 1) {
+  return make_schedule(find_algorithm(operation, "credit"),
+                       {.operation = operation, .ranks = p, .segments = segments});
+}
+
+TEST(ReduceCredit, SumsUpAPieceOnEachRankAndHandsItToTheRoot) {
+  EXPECT_EQ(to_text(make(Operation::reduce, 2)),
+            "reduce: 2 ranks, root 0, 2 blocks, 4 credits\n"
+            "rank 0\n"
+            "  0  round 0  send ->1 empty announces\n"
+            "  1  round 0  recv <-1 empty\n"
+            "  2  round 0  recv <-1 empty  after {0}\n"
+            "  3  round 0  recv_combine <-1 [0,1) gives it back  after {1}\n"
+            "  4  round 0  send ->1 empty takes a credit  after {1}\n"
+            "  5  round 0  send ->1 [1,2)  after {2}\n"
+            "  6  round 0  recv <-1 [1,2)  after {5}\n"
+            "rank 1\n"
+            "  0  round 0  send ->0 empty announces\n"
+            "  1  round 0  recv <-0 empty\n"
+            "  2  round 0  recv <-0 empty  after {0}\n"
+            "  3  round 0  recv_combine <-0 [1,2) gives it back  after {1}\n"
+            "  4  round 0  send ->0 empty takes a credit  after {1}\n"
+            "  5  round 0  send ->0 [0,1)  after {2}\n"
+            "  6  round 0  send ->0 [1,2)  after {3}\n");
+}
+
+TEST(AllgatherCredit, AsksEachForItsOwnBlock) {
+  EXPECT_THAT(to_text(make(Operation::allgather, 3)), HasSubstr("recv <-1 [1,2) gives it back"));
+  const Schedule schedule = make(Operation::allgather, 3);
+  for (const Op& op : schedule.programs[2].ops()) {
+    if (op.kind == OpKind::send && op.blocks.count() > 0) {
+      EXPECT_EQ(op.blocks, (BlockRange{2, 3}));
+    }
+  }
+}
+
+// Whoever comes first is combined first, also before this rank's own caller has come.
+TEST(ReduceCredit, InTheBackgroundTheFirstToComeFindsTheSlotEmpty) {
+  for (const int p : {1, 2, 3, 6}) {
+    for (const int segments : {1, 2}) {
+      const Schedule early = combine_own_last(make(Operation::reduce, p, segments));
+      EXPECT_EQ(find_violation(early), std::nullopt) << p;
+      const RankSchedule part{early.shape, 0, early.programs[0]};
+      const std::vector<bool> needs = needs_arrival(part.shape, 0, part.program);
+      for (int i = 0; i < part.program.size(); ++i) {
+        if (!joins_as_it_comes(part.program[i])) continue;
+        EXPECT_GE(part.program[i].blocks.first, early.shape.blocks()) << "apart";
+        EXPECT_FALSE(needs[static_cast<std::size_t>(i)]);
+      }
+    }
+  }
+}
+
+// The verifier must see it where what is added up is used before all of it is there.
+TEST(Verifier, FindsASumThatIsSentBeforeAllHaveJoined) {
+  Schedule schedule = make(Operation::reduce, 3);
+  ASSERT_EQ(find_violation(schedule), std::nullopt);
+  Program& program = schedule.programs[1];
+  Program changed;
+  for (int i = 0; i < program.size(); ++i) {
+    std::vector<int> after(program.after(i).begin(), program.after(i).end());
+    if (i + 1 == program.size()) after.pop_back();  // the sum's send
+    changed.append(program[i], after);
+  }
+  program = changed;
+  EXPECT_THAT(find_violation(schedule).value_or("nothing"), HasSubstr("races"));
+}
+
+}  // namespace
+}  // namespace papfft::comm
