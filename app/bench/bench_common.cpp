@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "app/cli/tell.hpp"
-#include "comm/engine/steady_clock.hpp"
 #include "comm/mpi/mpi_transport.hpp"
 
 namespace papfft::app {
@@ -21,29 +20,10 @@ namespace papfft::app {
 namespace {
 
 using comm::check_mpi;
+using comm::Patience;
 
 constexpr auto kBarrierNap = std::chrono::microseconds(100);
 constexpr auto kTimeToSpeak = std::chrono::milliseconds(500);  // and to end the job
-
-/// How long somebody has waited who looks again and again. While the process was stopped by a signal it has not waited: as it goes on,
-/// others may be long waiting for it, and it must not say that it waits for them.
-class Patience {
- public:
-  using Clock = std::chrono::steady_clock;
-
-  /// To be called often. @return the time waited
-  Clock::duration look() {
-    const auto now = Clock::now();
-    waited_ += std::min<Clock::duration>(now - last_, kLongestPause);
-    last_ = now;
-    return waited_;
-  }
-
- private:
-  static constexpr std::chrono::milliseconds kLongestPause{500};  // of a process that runs, on a busy machine
-  Clock::duration waited_{};
-  Clock::time_point last_ = Clock::now();
-};
 
 }  // namespace
 
@@ -104,41 +84,26 @@ void OwnComm::gather(const void* mine, void* all, std::size_t bytes) const {
   wait_for(request, "a gather of results", true);
 }
 
-CallWatch::CallWatch(std::chrono::milliseconds stuck_after, int rank)
-    : stuck_after_(stuck_after), rank_(rank) {
-  if (stuck_after.count() > 0) thread_ = std::thread([this] { watch(); });
-}
-
-CallWatch::~CallWatch() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
-}
-
-void CallWatch::begins(const std::string& call) noexcept {
-  call_ = &call;
-  since_ns_ = comm::steady_now_ns();
-}
-
-void CallWatch::watch() {
+CallAlarm::CallAlarm(std::chrono::milliseconds stuck_after, int rank) {
+  if (stuck_after.count() == 0) return;
   // Calls of our own say by themselves who waits for whom, and are given the time for that.
-  const auto limit = stuck_after_ + std::chrono::seconds(3) + rank_ * kTimeToSpeak;
-  Patience patience;
-  std::int64_t watched_ns = 0;
-  std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [&] { return stopping_; })) {
-    const std::int64_t since_ns = since_ns_;
-    if (since_ns == 0 || since_ns != std::exchange(watched_ns, since_ns)) patience = {};
-    if (patience.look() < limit) continue;
-    tell("papfft: no progress for {} ms: rank {} is still in a call of {}\n", stuck_after_.count(), rank_,
-         *call_.load());
+  const auto limit = stuck_after + std::chrono::seconds(3) + rank * kTimeToSpeak;
+  watch_.emplace(limit, [this, stuck_after, rank] {
+    tell("papfft: no progress for {} ms: rank {} is still in a call of {}\n", stuck_after.count(), rank,
+         *call_);
     abort_job(kCommunication);
     std::_Exit(kCommunication);
-  }
+  });
+}
+
+void CallAlarm::begins(const std::string& call) noexcept {
+  if (!watch_) return;
+  call_ = &call;
+  watch_->begins();
+}
+
+void CallAlarm::ends() noexcept {
+  if (watch_) watch_->ends();
 }
 
 Work::Work(const std::string& kind) : spins_(kind == "spin") {

@@ -3,14 +3,11 @@
 #pragma once
 #include <mpi.h>
 
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -20,6 +17,7 @@
 #include "app/run/job_options.hpp"
 #include "app/run/machine.hpp"
 #include "app/run/output_files.hpp"
+#include "comm/engine/call_watch.hpp"
 #include "papfft/collectives.hpp"
 
 namespace papfft::app {
@@ -63,30 +61,19 @@ class OwnComm {
   int size_ = 1;
 };
 
-/// Ends the job if a call lasts too long: those of the MPI library itself cannot be looked into. By a thread of its own.
-class CallWatch {
+/// Ends the job if a call lasts too long: those of the MPI library itself cannot be looked into.
+class CallAlarm {
  public:
   /// @param stuck_after  0: nothing is watched
-  CallWatch(std::chrono::milliseconds stuck_after, int rank);
-  ~CallWatch();
-  CallWatch(const CallWatch&) = delete;
-  CallWatch& operator=(const CallWatch&) = delete;
+  CallAlarm(std::chrono::milliseconds stuck_after, int rank);
 
   /// @param call  what it is, for the line on stderr; must outlive it
   void begins(const std::string& call) noexcept;
-  void ends() noexcept { since_ns_ = 0; }
+  void ends() noexcept;
 
  private:
-  void watch();
-
-  std::chrono::milliseconds stuck_after_;
-  int rank_;
-  std::atomic<const std::string*> call_ = nullptr;
-  std::atomic<std::int64_t> since_ns_ = 0;  // 0: none
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stopping_ = false;
-  std::thread thread_;
+  const std::string* call_ = nullptr;
+  std::optional<comm::CallWatch> watch_;
 };
 
 /// The compute phase of an experiment.

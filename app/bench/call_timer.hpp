@@ -23,10 +23,14 @@ class CallTimer {
                                               const std::string& algorithm,
                                               std::chrono::nanoseconds delay = {});
 
+  /// What all of that has taken so far, in s on the slowest ranks; the same on all.
+  [[nodiscard]] double spent_s() const { return spent_s_; }
+
  private:
   const OwnComm& comm_;
   Work waiting_{"sleep"};  // which leaves the core to others
   std::uint64_t calls_ = 0;
+  double spent_s_ = 0;
 };
 
 }  // namespace papfft::app

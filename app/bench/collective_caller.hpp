@@ -28,7 +28,7 @@ struct CallGroup {
 
   OwnComm comm;
   CallTimer timer{comm};
-  CallWatch watch;
+  CallAlarm watch;
   /// Its clock is the same on all ranks.
   comm::MpiSession session;
   /// For calls without predictions; nullptr: the session makes them.

@@ -11,6 +11,7 @@
 
 #include "comm/choose/link_limits.hpp"
 #include "comm/engine/call_engine.hpp"
+#include "comm/mpi/decisions_file.hpp"
 #include "comm/mpi/mpi_transport.hpp"
 
 namespace papfft::app {
@@ -155,7 +156,7 @@ comm::LevelProfile measure_level(comm::Communicator& by, const OwnComm& world, i
 comm::MachineProfile measure_machine(comm::Communicator& by, const OwnComm& world) {
   const comm::Transport& transport = by.engine().transport();
   const comm::Hosts hosts(transport.size(), transport.host_of_rank());
-  comm::MachineProfile machine;
+  comm::MachineProfile machine{.hosts_named = comm::host_name_pattern()};
   machine.cores_per_rank = static_cast<double>(transport.cores_on_host()) / transport.ranks_on_host();
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &machine.cores_per_rank, 1, MPI_DOUBLE, MPI_MIN, world.get()),
             "MPI_Allreduce");

@@ -153,7 +153,7 @@ void add_tune(cli::Command& app) {
       ->capture_default_str();
   command
       ->add_option("--budget", options->tuning.budget_s,
-                   "with --collectives: seconds of calls, shared by all cells")
+                   "with --collectives: seconds that it may take; little more, if calls are slow")
       ->in_range(0.01, 1e5)
       ->capture_default_str();
   command->add_flag(

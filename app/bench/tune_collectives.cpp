@@ -71,17 +71,19 @@ class CollectiveTuner {
   }
 
   void run() {
+    const auto start = std::chrono::steady_clock::now();
     measure_links();
     Progress progress(Progress::When::automatic, options_.quiet || !job_.is_root(), "tune");
     std::vector<Cell> cells;
     for (const Operation operation : operations_) {
       for (const std::uint64_t bytes : bytes_) cells.push_back({operation, make_case(operation, bytes)});
     }
-    const double budget_s = options_.budget_s / static_cast<double>(cells.size());
-    name_ways(cells, budget_s);
-    std::size_t done = 0;
-    for (const Cell& cell : cells) {
-      tune(cell, budget_s);
+    name_ways(cells, options_.budget_s / static_cast<double>(cells.size()));
+    const std::chrono::duration<double> before = std::chrono::steady_clock::now() - start;
+    const double for_calls_s = options_.budget_s - job_.from_root(before.count());
+    for (std::size_t done = 0; done < cells.size();) {
+      const double left_s = std::max(0.0, for_calls_s - timer_.spent_s());
+      tune(cells[done], left_s / static_cast<double>(cells.size() - done));
       progress.show(++done, cells.size());
     }
     job_.at_root([&] { write(); });

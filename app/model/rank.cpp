@@ -58,7 +58,7 @@ class WayRanker {
                                 .root = options_.root,
                                 .bytes = comm::moves_per_rank(operation) ? bytes / ranks : bytes,
                                 .is_crowded = options_.is_crowded};
-    Cell cell{operation, bytes, call.bytes, comm::rule_choice(call, links_.between.link)};
+    Cell cell{operation, bytes, call.bytes, automatic(call)};
     const double vector_ns = comm::message_ns(links_.between.link, operation, static_cast<double>(bytes));
     cell.cases = options_.are_arrivals_unknown
                      ? comm::unknown_arrivals(hosts_.rank_count(), options_.root, vector_ns)
@@ -97,6 +97,12 @@ class WayRanker {
   }
 
  private:
+  /// Where a profile tells the links, "auto" goes by simulations.
+  [[nodiscard]] std::string automatic(const comm::RankedCall& call) const {
+    if (options_.profile.empty() || options_.is_crowded) return comm::rule_choice(call, links_.between.link);
+    return comm::simulated_choice(call, links_, {.most_steps = comm::kStepsAtRunTime});
+  }
+
   const RankOptions& options_;
   comm::MachineLinks links_;
   comm::Hosts hosts_{1, {}};

@@ -82,6 +82,7 @@ ArrivalAware::ArrivalAware(Job& job, const JobOptions& options, std::uint64_t ve
   if (job.size() > 1 && (records || (vectors > 0 && (overlaps || std::ranges::any_of(operations, helps))))) {
     session_ =
         std::make_unique<comm::MpiSession>(MPI_COMM_WORLD, options.to_comm_options(), comm::SessionOptions{});
+    job.watch_stock_calls(*session_);
   }
   ComputeWatch::Delay delay;
   if (options.arrivals.delays()) {

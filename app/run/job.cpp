@@ -24,6 +24,7 @@
 #include "app/io/errors.hpp"
 #include "app/run/stop_request.hpp"
 #include "app/run/stuck_ranks.hpp"
+#include "comm/engine/call_engine.hpp"
 #include "comm/mpi/stock_variables.hpp"
 #include "comm/record/arrival_trace.hpp"
 #include "comm/transport/self_transport.hpp"
@@ -170,11 +171,20 @@ comm::StuckError Job::agree(const comm::StuckError& mine) {
   return stuck_ != nullptr ? stuck_->agree(mine) : mine;
 }
 
+void Job::watch_stock_calls(comm::Collectives& comm) {
+  comm.engine().watch_stock([this](const comm::StuckError& mine) {
+    const int code = report_exception(std::make_exception_ptr(agree(mine)));
+    abort_job(code);
+    std::_Exit(code);
+  });
+}
+
 int run_job(const comm::Options& options, const std::string& bcast, const std::function<void(Job&)>& body) {
   Job job(options);
   try {
     job.check_start(command_line());
     job.bcast_algorithm = bcast;  // only now is it known to be the same everywhere
+    job.watch_stock_calls(job.comm());
     body(job);
   } catch (const Quit& quit) {
     StopRequest::come_too_late();

@@ -66,6 +66,10 @@ class Job {
     return value;
   }
 
+  /// Collective: ends the job if a call that `comm` leaves to the MPI library is stuck, so that "auto" may leave calls to it.
+  /// @param comm  the job's own, or of the same ranks; must not outlive the job
+  void watch_stock_calls(comm::Collectives& comm);
+
   /// Collective among the job's stuck ranks, whatever the calls that they are stuck in. @return what to report: one rank speaks
   [[nodiscard]] comm::StuckError agree(const comm::StuckError& mine);
 

@@ -37,6 +37,7 @@ SessionCalls::SessionCalls(CallEngine& engine, const SessionOptions& options, St
   clock_.synchronise();
   engine.learn_link();
   // All must agree whether the decider answers while its caller computes.
+  engine_.planner().expect_arrivals();
   threads_everywhere_ = engine.all_say(options.background && engine.transport().threads_allowed());
   engine_.planner().offer_background(threads_everywhere_);
   background_.add(clock_);
@@ -226,6 +227,7 @@ void SessionCalls::execute(const PlannedCall& plan, SteadyCall& steady, const Ca
   if (plan.is_stock()) {
     CallArguments stock = arguments;
     stock.algorithm = plan.signature.algorithm.data();
+    const CallWatch::Call watched = engine_.watched(plan);
     stock_(stock);
     engine_.note_call(plan);
     return;

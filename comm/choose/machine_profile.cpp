@@ -82,6 +82,10 @@ std::string level_text(std::string_view name, const std::optional<LevelProfile>&
 }  // namespace
 
 bool MachineProfile::read(std::string_view word, std::string_view rest) {
+  if (word == "hosts-named") {
+    hosts_named = next_word(rest);
+    return true;
+  }
   if (word == "cores-per-rank") {
     cores_per_rank = positive(next_word(rest), "number of cores");
     return true;
@@ -96,6 +100,7 @@ bool MachineProfile::read(std::string_view word, std::string_view rest) {
 
 std::string MachineProfile::text() const {
   std::string text;
+  if (!hosts_named.empty()) text += "hosts-named " + hosts_named + "\n";
   if (cores_per_rank > 0) text += "cores-per-rank " + number_text(cores_per_rank) + "\n";
   return text + level_text("inside", inside) + level_text("between", between);
 }

@@ -19,6 +19,7 @@ struct LevelProfile {
 
 /// What was measured of a machine, beside its collective calls. As lines of a text:
 ///
+///     hosts-named node#
 ///     cores-per-rank 0.5
 ///     link inside alpha_ns=350 beta_ns_per_byte=0.12 gamma_ns_per_byte=0.25 latency_ns=900 eager_bytes=4096 duplex=yes
 ///     link between alpha_ns=9400 beta_ns_per_byte=8.34 gamma_ns_per_byte=0.25 latency_ns=60000 eager_bytes=65464 duplex=yes
@@ -27,7 +28,8 @@ struct LevelProfile {
 struct MachineProfile {
   std::optional<LevelProfile> inside = {};
   std::optional<LevelProfile> between = {};
-  double cores_per_rank = 0;  ///< on the host that has the fewest; 0: not known
+  std::string hosts_named = {};  ///< rank 0's host, with '#' for each number in the name; empty: not known
+  double cores_per_rank = 0;     ///< on the host that has the fewest; 0: not known
 
   /// Takes a line that begins with `word`, if it is one of these. @return  it is
   /// @throws std::invalid_argument  what is wrong with the rest

@@ -17,9 +17,10 @@ namespace papfft::comm {
 
 namespace {
 
-constexpr double kTicksPerNs = 1000;  // a byte may take less than a nanosecond
-constexpr std::size_t kCutAnew = 3;   // so many of the best ways are tried in other numbers of segments
-constexpr int kCheapSteps = 4;        // of a planner take as long as one of the simulator
+constexpr double kTicksPerNs = 1000;   // a byte may take less than a nanosecond
+constexpr std::size_t kCutAnew = 3;    // so many of the best ways are tried in other numbers of segments
+constexpr std::size_t kFinalists = 4;  // so many of the fastest are simulated where ranks come late
+constexpr int kCheapSteps = 4;         // of a planner take as long as one of the simulator
 
 /// Open MPI's limit inside a host (btl_vader_eager_limit), headers included.
 constexpr std::size_t kInsideEagerBytes = 4096;
@@ -251,7 +252,8 @@ std::vector<std::string> candidate_ways(Operation operation, const GroupSize& gr
 std::string rule_choice(const RankedCall& call, const LinkModel& between) {
   const GroupSize group = call.group();
   const std::size_t bytes = as_on_usual_link(call.bytes, group, between);
-  return std::string(without_arrivals(select_algorithm(call.operation, group, bytes, false)).name);
+  return std::string(
+      never_by_arrivals(select_algorithm(call.operation, group, bytes, false), group, bytes).name);
 }
 
 Ranking rank_ways(const RankedCall& call, const MachineLinks& links, std::span<const std::string> names,
@@ -274,6 +276,7 @@ Ranking rank_ways(const RankedCall& call, const MachineLinks& links, std::span<c
   std::ranges::stable_sort(ways, {}, &Way::steps);
   for (const Way& way : ways) run(way);
   judge(ranking);
+  if (!limits.cuts_anew) return ranking;
   std::vector<Way> anew;
   std::size_t cut_anew = 0;
   for (const SimulatedWay& best : ranking.ways) {
@@ -287,6 +290,35 @@ Ranking rank_ways(const RankedCall& call, const MachineLinks& links, std::span<c
   for (const Way& way : anew) run(way);
   judge(ranking);
   return ranking;
+}
+
+std::string simulated_choice(const RankedCall& call, const MachineLinks& links, const RankingLimits& limits) {
+  const int ranks = call.hosts.rank_count();
+  const LevelProfile& level = call.hosts.count() > 1 ? links.between : links.inside;
+  const std::string by_rules = rule_choice(call, level.link);
+  // Of messages that share a link it knows too little: it finds an all-to-all at once much faster than one partner at a time, which was
+  // measured to be the faster one.
+  const OperationTraits& row = traits(call.operation);
+  if (row.is_per_pair() || row.sizes_are_own) return by_rules;
+  std::vector<std::string> names = candidate_ways(call.operation, call.group());
+  if (std::ranges::find(names, by_rules) == names.end()) names.push_back(by_rules);
+  const Ranking together = rank_ways(call, links, names, std::array{all_together(ranks)}, limits);
+  std::vector<std::string> finalists = {by_rules};
+  for (const SimulatedWay& way : together.ways) {
+    if (finalists.size() > kFinalists) break;
+    if (way.name != by_rules) finalists.push_back(way.name);
+  }
+  const auto vector_bytes = static_cast<double>(
+      moves_per_rank(call.operation) ? call.bytes * static_cast<std::size_t>(ranks) : call.bytes);
+  const double message = message_ns(level.link, call.operation, vector_bytes);
+  RankingLimits as_they_are = limits;
+  as_they_are.cuts_anew = false;
+  const Ranking ranking =
+      rank_ways(call, links, finalists, unknown_arrivals(ranks, call.root, message), as_they_are);
+  const SimulatedWay* const rules = ranking.find(by_rules);
+  if (rules == nullptr || rules->worst_slowdown <= kBadChoice * ranking.ways.front().worst_slowdown)
+    return by_rules;
+  return ranking.ways.front().name;
 }
 
 }  // namespace papfft::comm

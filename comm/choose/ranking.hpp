@@ -85,6 +85,8 @@ struct RankingLimits {
   std::int64_t most_steps = 1'000'000;
   /// Asked before each way: there is time for one more. The cheapest ways go first.
   std::function<bool()> may_go_on = [] { return true; };
+  /// The best few are tried in other numbers of segments, too.
+  bool cuts_anew = true;
 };
 
 /// The algorithms that can serve a call without knowing arrivals, flat and, on several hosts with several ranks, composed. None whose
@@ -102,5 +104,17 @@ struct RankingLimits {
 [[nodiscard]] Ranking rank_ways(const RankedCall& call, const MachineLinks& links,
                                 std::span<const std::string> ways, std::span<const ArrivalCase> cases,
                                 const RankingLimits& limits = {});
+
+/// A way whose worst slow-down is that much larger than the best way's is a bad choice.
+inline constexpr double kBadChoice = 1.1;
+
+/// Of one way, while a program runs: some 15 ms.
+inline constexpr std::int64_t kStepsAtRunTime = 5000;
+
+/// What "auto" takes in place of rule_choice() where it knows the links: the same, unless a simulation where arrivals are not known
+/// finds it a bad choice. Then the way with the least worst slow-down, among the few that are the fastest if all come together.
+/// Within the limits; if they leave out what the rules say, that stays.
+[[nodiscard]] std::string simulated_choice(const RankedCall& call, const MachineLinks& links,
+                                           const RankingLimits& limits);
 
 }  // namespace papfft::comm

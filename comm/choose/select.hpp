@@ -86,6 +86,11 @@ struct PredictionError {
 /// the circulant reduction, which takes as many rounds and is less upset by who comes late. Others stay.
 [[nodiscard]] const Algorithm& without_arrivals(const Algorithm& chosen);
 
+/// The same in a group whose ranks never predict arrivals, so that nothing has been cut for `chosen`: reductions of vectors that are
+/// short, but not very short, go by rxk. @param bytes  of the vector, as on the usual link
+[[nodiscard]] const Algorithm& never_by_arrivals(const Algorithm& chosen, const GroupSize& group,
+                                                 std::size_t bytes);
+
 /// Time of a message, and of combining it in a reduction.
 [[nodiscard]] double message_ns(const LinkModel& link, Operation operation, double bytes);
 

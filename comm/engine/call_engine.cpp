@@ -34,6 +34,17 @@ CallEngine::CallEngine(Transport& transport, const Options& options)
       pending_(options.credits),
       crowded_(transport.is_crowded()) {}
 
+void CallEngine::watch_stock(std::function<void(const StuckError&)> alarm) {
+  if (!watchdog_.is_on() || transport_.size() == 1 || !all_say(transport_.threads_allowed())) return;
+  stock_watch_.emplace(options_.stuck_after, [this, alarm = std::move(alarm)] {
+    const std::string mine = waits() + "the MPI library" + in_call(*in_stock_);
+    alarm(StuckError("no progress for " + std::to_string(options_.stuck_after.count()) + " ms: " + mine, true,
+                     mine));
+  });
+  planner_.stock_is_watched();
+  forget();
+}
+
 Execution CallEngine::execution(const PlannedCall& plan, CallSetup setup) {
   RankSchedule part = planner_.part(plan, std::move(setup.arrival_ns));
   Layout layout = planner_.layout(plan, part.shape, setup.send, setup.recv);

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,9 +13,11 @@
 
 #include "comm/engine/call_guard.hpp"
 #include "comm/engine/call_planner.hpp"
+#include "comm/engine/call_watch.hpp"
 #include "comm/engine/credit_window.hpp"
 #include "comm/engine/execution.hpp"
 #include "comm/engine/pending_calls.hpp"
+#include "comm/engine/simulated_ways.hpp"
 #include "comm/engine/steady_calls.hpp"
 #include "comm/engine/steady_clock.hpp"
 #include "comm/engine/wait.hpp"
@@ -22,6 +25,7 @@
 #include "comm/transport/tags.hpp"
 #include "comm/transport/transport.hpp"
 #include "papfft/collectives.hpp"
+#include "papfft/errors.hpp"
 #include "papfft/observer.hpp"
 
 namespace papfft::comm {
@@ -67,8 +71,10 @@ class CallEngine {
     is_link_known_ = true;
     forget();
   }
-  /// Collective. @throws as Collectives::measure_link
-  [[nodiscard]] LinkModel measure_link(const LinkProbe& probe);
+  /// Collective. @param budget  short messages and one burst of long ones are measured in any case, and more only if it fits into this time
+  /// @throws as Collectives::measure_link
+  [[nodiscard]] LinkModel measure_link(const LinkProbe& probe,
+                                       std::chrono::nanoseconds budget = std::chrono::nanoseconds::max());
   /// Collective: measures the link between hosts, if there is one and the options allow that, and chooses by it from now on.
   void learn_link();
   /// Before a call, the same on all ranks: the link is learned once the calls have moved so much that it pays.
@@ -81,9 +87,19 @@ class CallEngine {
     planner_.offer_stock();
     forget();
   }
+  /// Collective. From now on a thread watches the MPI library's calls, into which nobody can look, so that "auto" may leave calls to the
+  /// library although Options::stuck_after is set. Does nothing if that is not set, or if MPI allows no threads.
+  /// @param alarm  called by that thread if a call has lasted longer, with what a stuck call of ours would throw; must end the process
+  void watch_stock(std::function<void(const StuckError&)> alarm);
+  /// Watches, while the result lives, a call of the MPI library's by this plan; of ours, nothing.
+  [[nodiscard]] CallWatch::Call watched(const PlannedCall& plan) {
+    in_stock_ = &plan;
+    return CallWatch::Call(plan.is_stock() && stock_watch_ ? &*stock_watch_ : nullptr);
+  }
   /// As CallPlanner's. A link that the table knows need not be learned. Whoever fixes alpha or beta knows better.
   void use_decisions(DecisionTable decisions, bool tuned_stock) {
     if (const auto& level = decisions.machine().between; level && options_.learn_link) use_link(level->link);
+    simulated_ways_.use(decisions.machine());
     planner_.use_decisions(std::move(decisions), tuned_stock);
     forget();
   }
@@ -112,7 +128,15 @@ class CallEngine {
   [[nodiscard]] std::shared_ptr<SteadyCall> steady(const PlannedCall& plan) const {
     return steady_.holder_of(plan);
   }
-  /// A call of ours from its beginning to its end, arrivals unknown. @param instance  from take_instance @throws as finish()
+  /// Before a steady call, the same on all ranks: what "auto" knows better now. Collective now and then.
+  /// @return the call is to be asked for anew
+  [[nodiscard]] bool improve(const SteadyCall& call) {
+    if (!simulated_ways_.improve(*call.plan)) return false;
+    guard_.forget(*call.plan);
+    steady_.clear();
+    return true;
+  }
+  /// A call of ours from its beginning to its end, arrivals unknown. @throws as finish()
   void run(SteadyCall& call, const CallArguments& arguments, std::uint32_t instance);
   /// A planned call of ours from its beginning to its end, arrivals unknown. @throws as finish()
   void run(const PlannedCall& plan, std::span<const std::byte> send, std::span<std::byte> recv,
@@ -187,6 +211,7 @@ class CallEngine {
   void forget() {
     steady_.clear();
     guard_.clear();
+    simulated_ways_.clear();
   }
   /// Begins a call and adds it to those that are moved on. @param record  for the setup's observer; nullptr: not told
   [[nodiscard]] std::shared_ptr<PendingCall> started(const std::shared_ptr<SteadyCall>& call, CallSetup setup,
@@ -205,16 +230,19 @@ class CallEngine {
   CreditWindow credits_;
   PendingCalls pending_;
   CallGuard guard_{*this};
+  SimulatedWays simulated_ways_{*this};
   bool crowded_;  // more ranks than cores on this host
   bool is_link_known_ = false;
   std::size_t called_bytes_ = 0;  // until it is known
   Observer* observer_ = nullptr;
   CallStatistics last_;
-  std::string last_stock_;  // its algorithm, of the MPI library
+  std::string last_stock_;                 // its algorithm, of the MPI library
+  const PlannedCall* in_stock_ = nullptr;  // that is under way there
   std::uint32_t calls_ = 0;
   std::uint32_t reports_ = 0;
   std::uint64_t observed_ = 0;                            // calls
   std::array<std::uint32_t, kOperationCount> started_{};  // calls of each operation
+  std::optional<CallWatch> stock_watch_;                  // the last member: its thread looks at the others
 };
 
 }  // namespace papfft::comm

@@ -35,6 +35,8 @@ class CallGuard {
   [[nodiscard]] std::vector<GuardedCalls> statistics() const;
   /// What "auto" chooses has changed, on all ranks.
   void clear() { kinds_.clear(); }
+  /// The same of calls like this one. Not during one.
+  void forget(const PlannedCall& plan) { kinds_.erase(key_of(plan)); }
 
  private:
   /// Calls of one operation that have about the same size.

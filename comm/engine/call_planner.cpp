@@ -2,6 +2,8 @@
 #include "comm/engine/call_planner.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -110,24 +112,39 @@ void CallPlanner::require_sense(const CallArguments& a) const {
   require_block_sizes(a, transport_.size());
 }
 
-bool CallPlanner::may_be_stock(const CallArguments& a, bool waits) const {
-  // Within the MPI library nobody can tell who is stuck. Its own calls have a limit, and no rank knows whether another's blocks are
-  // beyond it if their sizes are its own.
-  return a.algorithm == "auto" && has_stock_ && waits && options_.stuck_after.count() == 0 &&
-         stock_serves(a) && !traits(a.operation).sizes_are_own;
+bool CallPlanner::may_be_watched(const CallArguments& a) const {
+  constexpr double kShareOfPatience = 0.1;
+  const OperationTraits& row = traits(a.operation);
+  const bool are_blocks = row.is_per_rank() && a.block_bytes.empty();
+  const double bytes = static_cast<double>(a.bytes) * (are_blocks ? transport_.size() : 1);
+  const std::chrono::duration<double, std::nano> patience = options_.stuck_after;
+  return is_stock_watched_ &&
+         message_ns(options_.link, a.operation, bytes) < kShareOfPatience * patience.count();
 }
 
-Choice CallPlanner::choice(const CallArguments& a, std::size_t mean_bytes, bool may_be_stock,
+bool CallPlanner::may_be_stock(const CallArguments& a, bool waits) const {
+  if (a.algorithm != "auto" || !has_stock_ || !waits || !stock_serves(a)) return false;
+  // The library's own calls have a limit, and no rank knows whether another's blocks are beyond it if their sizes are its own.
+  if (traits(a.operation).sizes_are_own) return false;
+  return options_.stuck_after.count() == 0 || may_be_watched(a);
+}
+
+Choice CallPlanner::choice(const CallArguments& a, std::size_t mean_bytes, bool waits,
                            std::string_view& reason) const {
+  const bool may_leave = may_be_stock(a, waits);
   const std::size_t compared_bytes = as_on_usual_link(mean_bytes, group_, options_.link);
   Choice choice = choose(a.operation, a.algorithm, group_, compared_bytes, is_ordered(a));
   if (a.algorithm == "auto") {
-    reason = "the rules";
+    if (!expects_arrivals_) choice.algorithm = &never_by_arrivals(*choice.algorithm, group_, compared_bytes);
+    reason = kByRules;
     const bool is_short = prefers_stock(a.operation, group_, compared_bytes);
-    if (const auto found = decided(a, mean_bytes, may_be_stock, is_short, reason)) {
+    if (const auto found = decided(a, mean_bytes, may_leave, is_short, reason)) {
       choice = *found;
-    } else if (may_be_stock && is_short) {
+    } else if (may_leave && is_short) {
       return {};
+    } else if (const std::string* way = waits ? simulated_way(a, mean_bytes) : nullptr; way != nullptr) {
+      choice = choose(a.operation, *way, group_, mean_bytes, false);
+      reason = "a simulation";
     }
   }
   choice.background = choice.background && has_background_;
@@ -152,6 +169,16 @@ std::optional<Choice> CallPlanner::decided(const CallArguments& a, std::size_t m
   return std::nullopt;
 }
 
+/// Nothing that begins early was simulated.
+const std::string* CallPlanner::simulated_way(const CallArguments& a, std::size_t mean_bytes) const {
+  if (has_background_ || is_ordered(a)) return nullptr;
+  const auto is_alike = [&](const DecisionTable::Row& row) {
+    return row.operation == a.operation && std::bit_width(row.bytes) == std::bit_width(mean_bytes);
+  };
+  const auto row = std::ranges::find_if(simulated_, is_alike);
+  return row == simulated_.end() ? nullptr : &row->ways.front().name;
+}
+
 PlannedCall CallPlanner::plan(const CallArguments& a, bool waits) const {
   require_sense(a);
   const auto ranks = static_cast<std::size_t>(transport_.size());
@@ -159,7 +186,6 @@ PlannedCall CallPlanner::plan(const CallArguments& a, bool waits) const {
   const bool differ = !a.block_bytes.empty() && are_known;
   const std::size_t known_bytes = are_known ? a.bytes : 0;
   const std::size_t mean_bytes = differ ? known_bytes / ranks : known_bytes;
-  const bool may_leave = may_be_stock(a, waits);
   PlannedCall plan{.signature = {.bytes = known_bytes,
                                  .blocks = differ ? hash(a.block_bytes) : 0,
                                  .element_bytes = a.element_bytes,
@@ -169,8 +195,8 @@ PlannedCall CallPlanner::plan(const CallArguments& a, bool waits) const {
                                  .automatic = a.algorithm == "auto" ? 1 : 0},
                    .offsets = offsets_of(a, ranks, transport_.rank()),
                    .bytes = a.bytes};
-  sign(plan, choice(a, mean_bytes, may_leave, plan.reason));
-  plan.is_open = may_leave && !plan.is_stock();
+  sign(plan, choice(a, mean_bytes, waits, plan.reason));
+  plan.is_open = !plan.is_stock() && may_be_stock(a, waits);
   if (!plan.is_stock()) {
     plan.segments = plan.choice.segments > 0
                         ? plan.choice.segments

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct CallSignature {
   [[nodiscard]] std::string text() const;
   friend bool operator==(const CallSignature&, const CallSignature&) = default;
 };
+
+/// Who chose, see CallStatistics::reason.
+inline constexpr std::string_view kByRules = "the rules";
 
 /// What a call comes down to, before there are buffers.
 struct PlannedCall {
@@ -65,13 +69,22 @@ class CallPlanner {
 
   /// From now on "auto" may leave calls to the MPI library.
   void offer_stock() { has_stock_ = true; }
+  /// From now on somebody watches how long the MPI library's calls last, so that "auto" may leave calls to it although
+  /// Options::stuck_after is set. The same on all ranks.
+  void stock_is_watched() { is_stock_watched_ = true; }
   /// From now on "auto" chooses by what was measured, where that says something. The same on all ranks.
   /// @param tuned_stock  calls may go by an algorithm of the MPI library's that the table names
   void use_decisions(DecisionTable decisions, bool tuned_stock) {
+    simulated_.clear();
     decisions_ = std::move(decisions);
     has_tuned_stock_ = tuned_stock;
   }
+  /// From now on "auto" goes this way, which was simulated, in calls of about that size that are waited for, where nothing was measured.
+  /// The same on all ranks.
+  void add_simulated(DecisionTable::Row row) { simulated_.push_back(std::move(row)); }
   [[nodiscard]] const GroupSize& group() const { return group_; }
+  /// From now on somebody may predict when the ranks come.
+  void expect_arrivals() { expects_arrivals_ = true; }
   /// From now on calls may begin before their callers come: there is somebody to run them.
   void offer_background(bool offered) { has_background_ = offered; }
 
@@ -97,11 +110,15 @@ class CallPlanner {
  private:
   /// How long a segment takes to be sent and combined, by the link model.
   [[nodiscard]] std::int64_t round_ns(const PlannedCall& plan) const;
+  /// No call of the MPI library's is taken for stuck that only has much to move.
+  [[nodiscard]] bool may_be_watched(const CallArguments& arguments) const;
   /// "auto" may leave the call to the MPI library.
   [[nodiscard]] bool may_be_stock(const CallArguments& arguments, bool waits) const;
   /// @param reason  who chose, if it is not the caller
-  [[nodiscard]] Choice choice(const CallArguments& arguments, std::size_t mean_bytes, bool may_be_stock,
+  [[nodiscard]] Choice choice(const CallArguments& arguments, std::size_t mean_bytes, bool waits,
                               std::string_view& reason) const;
+  [[nodiscard]] const std::string* simulated_way(const CallArguments& arguments,
+                                                 std::size_t mean_bytes) const;
   [[nodiscard]] std::optional<Choice> decided(const CallArguments& arguments, std::size_t mean_bytes,
                                               bool may_be_stock, bool is_short,
                                               std::string_view& reason) const;
@@ -112,9 +129,12 @@ class CallPlanner {
   std::vector<int> host_of_rank_;  // empty: each rank has its own
   GroupSize group_;
   std::optional<DecisionTable> decisions_;
+  std::vector<DecisionTable::Row> simulated_;  // one per operation and number of bits of the size
   bool has_tuned_stock_ = false;
   bool has_stock_ = false;
+  bool is_stock_watched_ = false;
   bool has_background_ = false;
+  bool expects_arrivals_ = false;
 };
 
 /// @throws std::invalid_argument  sizes of blocks that the operation does not take, or another number of them than ranks

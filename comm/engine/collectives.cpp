@@ -27,6 +27,7 @@ void Collectives::call(const CallArguments& arguments) {
   engine_->learn_link_for(arguments);
   CallArguments given = engine_->at_home(arguments);
   std::shared_ptr<SteadyCall> steady = engine_->steady(given);
+  if (engine_->improve(*steady)) steady = engine_->steady(given);
   if (engine_->guard().begin(*steady->plan)) {
     given.algorithm = "mpi";
     steady = engine_->steady(given);
@@ -35,6 +36,7 @@ void Collectives::call(const CallArguments& arguments) {
   if (options().check_arguments) engine_->require_agreement(plan.signature);
   if (plan.is_stock()) {
     given.algorithm = plan.signature.algorithm.data();
+    const CallWatch::Call watched = engine_->watched(plan);
     stock_call(given);
     engine_->note_call(plan);
   } else {

@@ -52,15 +52,24 @@ class ProbeEnd {
     std::iota(free_slots_.begin(), free_slots_.end(), std::size_t{0});
   }
 
-  /// Time per message of a stream, from its first message that counts to the receiver's word that it has all. Before the long
-  /// messages that count go others, which use up the burst of a shaped link.
-  double stream_ns(std::size_t bytes) {
-    signal(!sends_);
-    if (bytes == probe_.long_bytes) stream(static_cast<int>(probe_.burst_bytes / bytes) + 1, bytes);
+  /// Time per message of a stream, from its first message to the receiver's word that it has all.
+  double stream_ns(int messages, std::size_t bytes) {
     const auto start = Clock::now();
-    stream(probe_.messages, bytes);
+    stream(messages, bytes);
     signal(!sends_);
-    return elapsed_ns(start) / probe_.messages;
+    return elapsed_ns(start) / messages;
+  }
+
+  /// Both ends are here.
+  void meet() { signal(!sends_); }
+
+  /// What the sender says, on both.
+  bool sender_says(bool yes) {
+    std::byte& word = buffer_[free_slots_.back() * probe_.long_bytes];
+    word = static_cast<std::byte>(yes);
+    put(sends_, 1);
+    wait_for_slots(slots());
+    return word != std::byte{0};
   }
 
  private:
@@ -113,13 +122,23 @@ class ProbeEnd {
   std::vector<std::size_t> free_slots_;
 };
 
-/// Alpha and beta from the fastest of several streams of short and of long messages.
-void measure(ProbeEnd& end, const LinkProbe& probe, LinkModel& link) {
+/// Alpha and beta from the fastest of several streams of short and of long messages. Before the long messages that count go others,
+/// which use up the burst of a shaped link. On a link on which these take most of the budget, they are what counts.
+void measure(ProbeEnd& end, const LinkProbe& probe, std::chrono::nanoseconds budget, LinkModel& link) {
+  const int burst = static_cast<int>(probe.burst_bytes / probe.long_bytes) + 1;
+  const auto budget_ns = static_cast<double>(budget.count());
   double short_ns = kNone;
   double long_ns = kNone;
+  end.meet();
+  const auto start = Clock::now();
   for (int i = 0; i < kRepetitions; ++i) {
-    short_ns = std::min(short_ns, end.stream_ns(probe.short_bytes));
-    long_ns = std::min(long_ns, end.stream_ns(probe.long_bytes));
+    short_ns = std::min(short_ns, end.stream_ns(probe.messages, probe.short_bytes));
+    const double burst_ns = end.stream_ns(burst, probe.long_bytes);
+    if (!end.sender_says(elapsed_ns(start) + (probe.messages + burst) * burst_ns <= budget_ns)) {
+      long_ns = std::min(long_ns, burst_ns);
+      break;
+    }
+    long_ns = std::min(long_ns, end.stream_ns(probe.messages, probe.long_bytes));
   }
   link.beta_ns_per_byte =
       std::max(1e-3, (long_ns - short_ns) / static_cast<double>(probe.long_bytes - probe.short_bytes));
@@ -143,12 +162,13 @@ Rank far_from_first(std::span<const int> host_of_rank, int ranks) {
 void CallEngine::learn_link() {
   if (std::exchange(is_link_known_, true)) return;
   if (!options_.learn_link || !transport_.has_network()) return;
-  // 2 to 3 MB: 20 ms at 1 Gb/s. Of a shaped link's burst, the streams before use up the rest.
+  // 2 to 3 MB: 20 ms at 1 Gb/s, and within the budget down to 60 Mb/s. Of a shaped link's burst, the streams before use up the rest.
   const LinkProbe probe{.receiver = far_from_first(transport_.host_of_rank(), transport_.size()),
                         .long_bytes = kLinkLimits.longest_segment_bytes(),
                         .messages = 8,
                         .burst_bytes = std::size_t{1} << 18U};
-  const LinkModel measured = measure_link(probe);
+  constexpr std::chrono::milliseconds kBudget{50};
+  const LinkModel measured = measure_link(probe, kBudget);
   const LinkModel usual;
   options_.link.alpha_ns = coarse(measured.alpha_ns, usual.alpha_ns, 4);
   options_.link.beta_ns_per_byte = coarse(measured.beta_ns_per_byte, usual.beta_ns_per_byte, 2);
@@ -157,7 +177,7 @@ void CallEngine::learn_link() {
 
 LinkModel Collectives::measure_link(const LinkProbe& probe) { return engine_->measure_link(probe); }
 
-LinkModel CallEngine::measure_link(const LinkProbe& probe) {
+LinkModel CallEngine::measure_link(const LinkProbe& probe, std::chrono::nanoseconds budget) {
   const int size = transport_.size();
   const Rank receiver = probe.receiver == -1 ? size - 1 : probe.receiver;
   const auto is_rank = [&](Rank r) { return r >= 0 && r < size; };
@@ -171,7 +191,7 @@ LinkModel CallEngine::measure_link(const LinkProbe& probe) {
   if (sends) link.gamma_ns_per_byte = combine_ns_per_byte();
   if (probe.sender != receiver && (sends || rank() == receiver)) {
     ProbeEnd end(*this, probe, sends ? receiver : probe.sender, sends);
-    measure(end, probe, link);
+    measure(end, probe, budget, link);
   }
   const auto bytes = std::as_writable_bytes(std::span(&link, 1));
   run_own(Operation::bcast, bytes, bytes, sizeof(link), "bnom", probe.sender);

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
+#include <regex>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -73,6 +76,30 @@ std::string decisions_for(const GroupProfile& group, const fs::path& path, bool 
   return measured == group ? text : std::string();
 }
 
+/// The links that were measured for a group like this one but for its size, on hosts with such names: they are the machine's. Of several
+/// groups, that of the nearest size. Empty: there is none.
+std::string links_for(const GroupProfile& group) {
+  const auto distance = [&](const DecisionTable& table) {
+    return std::abs(std::log(static_cast<double>(table.group().ranks) / group.ranks));
+  };
+  const std::string here = host_name_pattern();
+  std::optional<DecisionTable> nearest;
+  for (const fs::path& path : known_decisions()) {
+    try {
+      DecisionTable table = read_decisions(path);
+      const bool fits = table.group().library == group.library &&
+                        table.group().is_crowded == group.is_crowded && table.machine().hosts_named == here;
+      if (fits && (!nearest || distance(table) < distance(*nearest))) nearest = std::move(table);
+    } catch (const std::invalid_argument&) {
+      // It is for another group, which is told.
+    }
+  }
+  if (!nearest) return {};
+  DecisionTable links(group);
+  links.set_machine({.inside = nearest->machine().inside, .between = nearest->machine().between});
+  return links.text();
+}
+
 struct Found {
   std::string text = {};
   std::string error = {};
@@ -90,7 +117,7 @@ Found find_decisions(const GroupProfile& group) {
   } catch (const std::invalid_argument& e) {
     return {.error = e.what()};
   }
-  return {};
+  return {links_for(group)};
 }
 
 }  // namespace
@@ -102,6 +129,13 @@ std::string mpi_library() {
   std::string_view first(text.data());
   first = first.substr(0, first.find_first_of("\n,"));
   return std::string(first);
+}
+
+std::string host_name_pattern() {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> text{};
+  int length = 0;
+  PAPFFT_MPI(MPI_Get_processor_name, text.data(), &length);
+  return std::regex_replace(std::string(text.data()), std::regex("[0-9]+|\\s+"), "#");
 }
 
 std::vector<fs::path> decisions_paths(int ranks, int hosts) {

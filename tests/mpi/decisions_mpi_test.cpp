@@ -102,6 +102,28 @@ TEST_F(Decisions, OfOtherGroupsAreNotUsed) {
   EXPECT_EQ(used(), "mpi");
 }
 
+TEST_F(Decisions, OfAGroupOfAnotherSizeOnThisMachineTellTheLinks) {
+  const auto alpha_ns = [] { return Communicator(MPI_COMM_WORLD).options().link.alpha_ns; };
+  const auto lines = [](const std::string& hosts, int alpha) {
+    return "hosts-named " + hosts +
+           "\nlink inside alpha_ns=1 beta_ns_per_byte=1\nlink between alpha_ns=" + std::to_string(alpha) +
+           " beta_ns_per_byte=1\nbcast 1000 chain\n";
+  };
+  GroupProfile other = group_;
+  name(folder_);
+  other.ranks = 100;
+  write("decisions-100-on-1.txt", table_for(other, lines("elsewhere#", 7000)));
+  EXPECT_EQ(alpha_ns(), LinkModel{}.alpha_ns);
+  write("decisions-100-on-1.txt", table_for(other, lines(host_name_pattern(), 7000)));
+  EXPECT_EQ(alpha_ns(), 7000);
+  other.ranks = 50;
+  write("decisions-50-on-1.txt", table_for(other, lines(host_name_pattern(), 8000)));
+  EXPECT_EQ(alpha_ns(), 8000) << "50 ranks are nearer";
+  EXPECT_EQ(used(), "mpi") << "the rows are those of 50 ranks";
+  write("decisions-50-on-1.txt", "nonsense");
+  EXPECT_EQ(alpha_ns(), 7000) << "a file of another group is no business of ours";
+}
+
 TEST_F(Decisions, OfAnotherLibraryAreRefusedOnAllRanks) {
   GroupProfile other = group_;
   other.library = "Some MPI 1.0";

@@ -125,6 +125,25 @@ TEST(GuardedCalls, AreNoneIfTheOptionsSaySo) {
   }
 }
 
+TEST(GuardedCalls, AreGuardedThoughRanksAreWatchedIfTheLibraryIsWatchedToo) {
+  Options watched;
+  watched.stuck_after = std::chrono::seconds(30);
+  const auto alarm = [](const StuckError& error) { ADD_FAILURE() << error.what(); };
+  for (const int ranks : {1, 3}) {
+    ThreadGroup(ranks).run([&](Transport& transport) {
+      Guarded comm(transport, watched);
+      comm.engine().watch_stock(alarm);
+      for (int i = 0; i < 20; ++i) checked_call(comm, 0, 100, 0, i);
+      EXPECT_EQ(comm.stock_calls > 0, ranks > 1);
+      GuardedSession session(transport, watched, SessionOptions{});
+      session.engine().watch_stock(alarm);
+      for (int i = 0; i < 20; ++i) checked_call(session, 0, 100, 0, i);
+      EXPECT_EQ(session.stock_calls > 0, ranks > 1);
+      session.close();
+    });
+  }
+}
+
 TEST(GuardedCalls, AreNoneWhereTheyTakeArgumentsFromAHandle) {
   ThreadGroup(2).run([](Transport& transport) {
     GuardedSession session(transport, Options{}, SessionOptions{});

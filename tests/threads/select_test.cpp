@@ -389,6 +389,21 @@ TEST(SelectAlgorithm, LeavesShortMessagesToTheMpiLibrary) {
   }
 }
 
+TEST(SelectAlgorithm, ReducesShortVectorsInLargerGroupsIfNobodyPredictsArrivals) {
+  const auto reduced_by = [](const GroupSize& group, std::size_t bytes) {
+    return never_by_arrivals(select_algorithm(Operation::reduce, group, bytes, false), group, bytes).name;
+  };
+  EXPECT_EQ(reduced_by(8, 2000), "bnom");
+  EXPECT_EQ(reduced_by(8, 8000), "rxk");
+  EXPECT_EQ(reduced_by(8, 60'000), "rxk");
+  EXPECT_EQ(reduced_by(8, 80'000), "circulant");
+  EXPECT_EQ(reduced_by(2, 8000), "bnom");
+  EXPECT_EQ(reduced_by(GroupSize(8, 1), 60'000), "circulant") << "memory is no network";
+  EXPECT_EQ(reduced_by(GroupSize(32, 8), 60'000), "rxk@hosts");
+  EXPECT_EQ(reduced_by(GroupSize(32, 2), 8000), "bnom@hosts");
+  EXPECT_EQ(&never_by_arrivals(reduce_chain, 8, 60'000), &reduce_chain);
+}
+
 TEST(SelectAlgorithm, ReducesWithoutArrivalsOnTheCirculantGraph) {
   EXPECT_EQ(without_arrivals(find_algorithm(Operation::reduce, "papbi")).name, "circulant");
   for (const Algorithm* a : algorithms()) {

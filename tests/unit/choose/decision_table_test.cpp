@@ -195,6 +195,33 @@ TEST_F(PlannerByTable, TakesTheFirstWayThatCanBeGone) {
   EXPECT_EQ(planned(Operation::gather, 1000), "lin/2") << "within MPI nobody can tell who is stuck";
 }
 
+TEST_F(PlannerByTable, LeavesWatchedCallsToTheLibraryIfTheyCannotBeTakenForStuck) {
+  use("bcast 1000 mpi bnom\nbcast 100000000 mpi bnom\n", false);
+  planner_.offer_stock();
+  options_.stuck_after = std::chrono::seconds(1);
+  EXPECT_EQ(planned(Operation::bcast, 1000), "bnom");
+  planner_.stock_is_watched();
+  EXPECT_EQ(planned(Operation::bcast, 1000), "mpi");
+  EXPECT_EQ(planned(Operation::bcast, 100'000'000), "bnom") << "moving 100 MB takes 0.8 s";
+  options_.stuck_after = std::chrono::seconds(0);
+  EXPECT_EQ(planned(Operation::bcast, 100'000'000), "mpi");
+}
+
+TEST_F(PlannerByTable, TakesWhatWasSimulatedOnlyWhereNothingWasMeasured) {
+  use("gather 1000 lin\n", false);
+  planner_.add_simulated({Operation::gather, 1000, {{"bnom"}}});
+  planner_.add_simulated({Operation::gather, 100'000, {{"bnom/3"}}});
+  EXPECT_EQ(planned(Operation::gather, 1000), "lin");
+  EXPECT_EQ(planned(Operation::gather, 70'000), "bnom/3") << "as many bits as 100,000";
+  EXPECT_NE(planned(Operation::gather, 200'000), "bnom/3");
+  EXPECT_NE(planned(Operation::gather, 100'000, "auto", false), "bnom/3")
+      << "ranks may start a call before or after it was simulated";
+  EXPECT_EQ(planner_.plan({.operation = Operation::gather, .bytes = 100'000, .algorithm = "auto"}).reason,
+            "a simulation");
+  planner_.offer_background(true);
+  EXPECT_NE(planned(Operation::gather, 100'000), "bnom/3") << "nothing that begins early was simulated";
+}
+
 TEST_F(PlannerByTable, TellsWhoChose) {
   const auto reason = [&](std::string_view algorithm, std::size_t bytes = 1000) {
     return planner_.plan({.operation = Operation::gather, .bytes = bytes, .algorithm = algorithm}).reason;

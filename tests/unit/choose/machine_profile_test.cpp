@@ -15,6 +15,7 @@ namespace {
 using testing::HasSubstr;
 
 const std::string kLines =
+    "hosts-named node#\n"
     "cores-per-rank 0.25\n"
     "link inside alpha_ns=350 beta_ns_per_byte=0.125 gamma_ns_per_byte=0.25 latency_ns=900 eager_bytes=4096 "
     "duplex=no\n"
@@ -38,6 +39,7 @@ TEST(MachineProfile, IsPartOfATableAndReadAsItWasWritten) {
   EXPECT_THAT(table.text(), HasSubstr(kLines));
   EXPECT_THAT(table.text(), HasSubstr(row)) << "the lines of collectives stay";
   EXPECT_EQ(DecisionTable::parse(table.text()).text(), table.text());
+  EXPECT_EQ(machine.hosts_named, "node#");
   EXPECT_DOUBLE_EQ(machine.cores_per_rank, 0.25);
   ASSERT_TRUE(machine.inside && machine.between);
   EXPECT_DOUBLE_EQ(machine.inside->link.alpha_ns, 350);

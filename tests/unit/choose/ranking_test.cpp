@@ -121,6 +121,37 @@ TEST(Ranking, RefusesWhatMakesNoSense) {
                std::invalid_argument);
 }
 
+/// 10 Gb/s, 8 hosts of 4 ranks.
+const MachineLinks kFast{
+    .between = {.link = {.alpha_ns = 4000, .beta_ns_per_byte = 0.8, .latency_ns = 20000}}};
+
+TEST(SimulatedChoice, IsNeverABadOneOfThoseThatWereSimulated) {
+  int changed = 0;
+  for (const OperationTraits& row : kOperations) {
+    if (row.sizes_are_own) continue;
+    for (const std::size_t bytes : {2000U, 60'000U}) {
+      const RankedCall call = call_of(row.operation, 8, 2, bytes);
+      const std::string by_rules = rule_choice(call, kFast.between.link);
+      const std::string chosen = simulated_choice(call, kFast, {});
+      changed += chosen != by_rules ? 1 : 0;
+      const double message =
+          message_ns(kFast.between.link, row.operation,
+                     static_cast<double>(moves_per_rank(row.operation) ? bytes * 16 : bytes));
+      const Ranking pair = rank_ways(call, kFast, std::vector{by_rules, chosen},
+                                     unknown_arrivals(16, 0, message), {.cuts_anew = false});
+      EXPECT_TRUE(chosen == by_rules || pair.ways.front().name == chosen) << row.name << " " << bytes;
+    }
+  }
+  EXPECT_GT(changed, 0) << "else this test shows nothing";
+}
+
+TEST(SimulatedChoice, StaysWithTheRulesIfTheyCannotBeSimulated) {
+  const RankedCall call = call_of(Operation::allreduce, 8, 2, 100'000);
+  const std::string by_rules = rule_choice(call, kFast.between.link);
+  EXPECT_EQ(simulated_choice(call, kFast, {.most_steps = 1}), by_rules);
+  EXPECT_EQ(simulated_choice(call, kFast, {.may_go_on = [] { return false; }}), by_rules);
+}
+
 TEST(UnknownArrivals, AreTenCasesWithDelaysUpToThreeMessageTimes) {
   for (const int ranks : {2, 5, 32}) {
     const auto cases = unknown_arrivals(ranks, 1, 1000);
