@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <mpi.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "comm/mpi/preload/eligibility.hpp"
+#include "papfft/mpi.hpp"
+
+namespace papfft::comm::preload {
+
+/// What the library keeps of a communicator of the program's.
+struct Group {
+  Reason reason = Reason::none;            ///< why all of its calls pass, the same on all ranks
+  std::unique_ptr<Collectives> ours = {};  ///< unless they do
+  ~Group();
+  std::atomic<int>* living = nullptr;  ///< counts the groups with a communicator of ours
+};
+
+/// Finds or makes them. They are attributes of the program's communicators, so that they go when these are freed. A communicator of ours
+/// is made on the group alone: MPI_Comm_dup would call the program's own attribute functions.
+///
+/// Threads may call this at the same time for different communicators, as MPI lets them call collectives.
+class Communicators {
+ public:
+  /// @param settings, options  must outlive this object. MPI must have been initialized.
+  Communicators(const Settings& settings, const Options& options);
+
+  /// Collective over `comm` when it is called for it first. Never throws: a communicator of ours that cannot be made is a reason to pass.
+  [[nodiscard]] Group& of(MPI_Comm comm);
+
+ private:
+  [[nodiscard]] std::unique_ptr<Group> made_for(MPI_Comm comm);
+
+  const Settings& settings_;
+  const Options& options_;
+  int keyval_ = MPI_KEYVAL_INVALID;
+  std::atomic<int> living_ = 0;
+};
+
+}  // namespace papfft::comm::preload
