@@ -2,6 +2,8 @@
 // MPI_Reduce, MPI_Allreduce and MPI_Reduce_scatter(_block).
 #include <mpi.h>
 
+#include <string_view>
+
 #include "comm/mpi/preload/inspect.hpp"
 #include "comm/mpi/preload/next_functions.hpp"
 #include "comm/mpi/preload/runtime.hpp"
@@ -30,7 +32,9 @@ int reduce(const NextFunctions& next, const void* sendbuf, void* recvbuf, int co
   };
   return Runtime::get().carry_out(
       {Operation::reduce, comm, signature_bytes(count, type), root}, check,
-      [&](Collectives& ours) { detail::mpi_reduce(ours, sendbuf, recvbuf, count, type, op, root, "auto"); },
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_reduce(ours, sendbuf, recvbuf, count, type, op, root, algorithm);
+      },
       pass);
 }
 
@@ -41,7 +45,9 @@ int allreduce(const NextFunctions& next, const void* sendbuf, void* recvbuf, int
   return Runtime::get().carry_out(
       {Operation::allreduce, comm, signature_bytes(count, type)},
       [&] { return check_vectors(sendbuf, recvbuf, type, op); },
-      [&](Collectives& ours) { detail::mpi_allreduce(ours, sendbuf, recvbuf, count, type, op, "auto"); },
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_allreduce(ours, sendbuf, recvbuf, count, type, op, algorithm);
+      },
       pass);
 }
 
@@ -52,8 +58,8 @@ int reduce_scatter_block(const NextFunctions& next, const void* sendbuf, void* r
   return Runtime::get().carry_out(
       {Operation::reduce_scatter, comm, signature_bytes(recvcount, type)},
       [&] { return check_vectors(sendbuf, recvbuf, type, op); },
-      [&](Collectives& ours) {
-        detail::mpi_reduce_scatter(ours, sendbuf, recvbuf, {&recvcount, 1}, type, op, "auto");
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_reduce_scatter(ours, sendbuf, recvbuf, {&recvcount, 1}, type, op, algorithm);
       },
       pass);
 }
@@ -72,8 +78,8 @@ int reduce_scatter(const NextFunctions& next, const void* sendbuf, void* recvbuf
   };
   return Runtime::get().carry_out(
       {Operation::reduce_scatter, comm, signature_bytes(recvcounts, size, type) / ranks}, check,
-      [&](Collectives& ours) {
-        detail::mpi_reduce_scatter(ours, sendbuf, recvbuf, {recvcounts, ranks}, type, op, "auto");
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_reduce_scatter(ours, sendbuf, recvbuf, {recvcounts, ranks}, type, op, algorithm);
       },
       pass);
 }

@@ -2,6 +2,8 @@
 // MPI_Bcast, MPI_Scatter(v) and MPI_Gather(v).
 #include <mpi.h>
 
+#include <string_view>
+
 #include "comm/mpi/preload/inspect.hpp"
 #include "comm/mpi/preload/next_functions.hpp"
 #include "comm/mpi/preload/runtime.hpp"
@@ -18,7 +20,10 @@ int bcast(const NextFunctions& next, void* buffer, int count, MPI_Datatype type,
   return Runtime::get().carry_out(
       {Operation::bcast, comm, signature_bytes(count, type), root},
       [&] { return invalid_unless(root >= 0 && root < size_of(comm) && is_valid(buffer, type)); },
-      [&](Collectives& ours) { detail::mpi_bcast(ours, buffer, count, type, root, "auto"); }, pass);
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_bcast(ours, buffer, count, type, root, algorithm);
+      },
+      pass);
 }
 
 /// One side of a scatter or gather: that of a rank which is not the root, or the root's own.
@@ -52,8 +57,9 @@ int scatter(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_D
   return Runtime::get().carry_out(
       {Operation::scatter, comm, signature_bytes(known.count, known.type), root},
       [&] { return root < size_of(comm) ? check_blocks(whole, own, rank == root) : Reason::invalid; },
-      [&](Collectives& ours) {
-        detail::mpi_scatter(ours, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, "auto");
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_scatter(ours, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                            algorithm);
       },
       pass);
 }
@@ -72,8 +78,8 @@ int gather(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_Da
   return Runtime::get().carry_out(
       {Operation::gather, comm, signature_bytes(known.count, known.type), root},
       [&] { return root < size_of(comm) ? check_blocks(whole, own, rank == root) : Reason::invalid; },
-      [&](Collectives& ours) {
-        detail::mpi_gather(ours, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, "auto");
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_gather(ours, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, algorithm);
       },
       pass);
 }
@@ -113,9 +119,9 @@ int scatterv(const NextFunctions& next, const void* sendbuf, const int sendcount
   return Runtime::get().carry_out(
       {Operation::scatterv, comm, own_bytes, root},
       [&] { return check_own_blocks(sendbuf, sendcounts, displs, sendtype, own, rank, root, comm); },
-      [&](Collectives& ours) {
+      [&](Collectives& ours, std::string_view algorithm) {
         detail::mpi_scatterv(ours, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
-                             "auto");
+                             algorithm);
       },
       pass);
 }
@@ -134,9 +140,9 @@ int gatherv(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_D
   return Runtime::get().carry_out(
       {Operation::gatherv, comm, own_bytes, root},
       [&] { return check_own_blocks(recvbuf, recvcounts, displs, recvtype, own, rank, root, comm); },
-      [&](Collectives& ours) {
+      [&](Collectives& ours, std::string_view algorithm) {
         detail::mpi_gatherv(ours, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
-                            "auto");
+                            algorithm);
       },
       pass);
 }

@@ -2,6 +2,8 @@
 // MPI_Allgather(v) and MPI_Alltoall(v).
 #include <mpi.h>
 
+#include <string_view>
+
 #include "comm/mpi/preload/inspect.hpp"
 #include "comm/mpi/preload/next_functions.hpp"
 #include "comm/mpi/preload/runtime.hpp"
@@ -30,8 +32,8 @@ int allgather(const NextFunctions& next, const void* sendbuf, int sendcount, MPI
   return Runtime::get().carry_out(
       {Operation::allgather, comm, signature_bytes(recvcount, recvtype)},
       [&] { return check_blocks(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype); },
-      [&](Collectives& ours) {
-        detail::mpi_allgather(ours, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, "auto");
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_allgather(ours, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, algorithm);
       },
       pass);
 }
@@ -45,8 +47,8 @@ int alltoall(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_
   return Runtime::get().carry_out(
       {Operation::alltoall, comm, signature_bytes(recvcount, recvtype)},
       [&] { return check_blocks(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype); },
-      [&](Collectives& ours) {
-        detail::mpi_alltoall(ours, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, "auto");
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_alltoall(ours, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, algorithm);
       },
       pass);
 }
@@ -82,9 +84,9 @@ int allgatherv(const NextFunctions& next, const void* sendbuf, int sendcount, MP
       {Operation::allgatherv, comm,
        signature_bytes(recvcounts, ranks, recvtype) / static_cast<std::size_t>(ranks)},
       check,
-      [&](Collectives& ours) {
+      [&](Collectives& ours, std::string_view algorithm) {
         detail::mpi_allgatherv(ours, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                               "auto");
+                               algorithm);
       },
       pass);
 }
@@ -116,9 +118,9 @@ int alltoallv(const NextFunctions& next, const void* sendbuf, const int sendcoun
       {Operation::alltoallv, comm,
        signature_bytes(recvcounts, ranks, recvtype) / static_cast<std::size_t>(ranks)},
       check,
-      [&](Collectives& ours) {
+      [&](Collectives& ours, std::string_view algorithm) {
         detail::mpi_alltoallv(ours, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                              recvtype, "auto");
+                              recvtype, algorithm);
       },
       pass);
 }

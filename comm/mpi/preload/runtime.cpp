@@ -97,7 +97,12 @@ Group* Runtime::group_for(const Call& call, Reason& reason) {
   // The same question as the call's own, so that what "auto" leaves to the MPI library goes there with the program's own arguments.
   const CallPlanner& planner = group.ours->engine().planner();
   if (!traits(call.operation).sizes_are_own &&
-      planner.plan({.operation = call.operation, .bytes = call.bytes, .root = call.root}).is_stock()) {
+      planner
+          .plan({.operation = call.operation,
+                 .bytes = call.bytes,
+                 .root = call.root,
+                 .algorithm = settings_.algorithm_of(call.operation)})
+          .is_stock()) {
     reason = Reason::stock_best;
     return nullptr;
   }

@@ -46,7 +46,7 @@ class Runtime {
 
   /// Carries out a call.
   /// @param check  why the call passes by its arguments; asked only if it is long enough
-  /// @param serve  makes the call with our Collectives @param pass  makes the call with the MPI library
+  /// @param serve  makes the call with our Collectives, by an algorithm of that name @param pass  makes the call with the MPI library
   /// @return what MPI returns
   template <typename Check, typename Serve, typename Pass>
   int carry_out(const Call& call, Check check, Serve serve, Pass pass);
@@ -88,7 +88,9 @@ int Runtime::carry_out(const Call& call, Check check, Serve serve, Pass pass) {
   const std::int64_t from_ns = steady_now_ns();
   if (group != nullptr) {
     try {
-      serve(*group->ours);
+      group->arrive();
+      serve(*group->ours, settings_.algorithm_of(call.operation));
+      group->leave();
       counters_.add_ours(call.operation, call.bytes, steady_now_ns() - from_ns);
       return MPI_SUCCESS;
     } catch (const std::invalid_argument&) {  // nothing has happened yet, and MPI says better what is wrong

@@ -86,6 +86,11 @@ std::size_t Settings::least_bytes_of(Operation operation) const {
   return traits(operation).sizes_are_own ? 0 : std::max<std::size_t>(least_bytes, 1);
 }
 
+std::string_view Settings::algorithm_of(Operation operation) const {
+  if (!is_reproducible || !is_reduction(operation)) return "auto";
+  return operation == Operation::reduce ? "rab" : "ring/1";
+}
+
 std::uint64_t Settings::hash() const {
   std::uint64_t h = 0xcbf29ce484222325U;  // FNV-1a
   const auto add = [&](std::uint64_t value) { h = (h ^ value) * 0x100000001b3U; };

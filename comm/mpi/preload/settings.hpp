@@ -45,6 +45,9 @@ struct Settings {
   }
   /// A call of fewer bytes passes in any case.
   [[nodiscard]] std::size_t least_bytes_of(Operation operation) const;
+  /// The name of the algorithm: "auto", unless sums must be reproducible. Then one whose order of adding depends on nothing but the
+  /// ranks' number, and on the root.
+  [[nodiscard]] std::string_view algorithm_of(Operation operation) const;
   /// The same on two ranks whose settings agree where the ranks must.
   [[nodiscard]] std::uint64_t hash() const;
 };
