@@ -135,6 +135,34 @@ class ModesTest(Programs):
         self.assertIn("papfft preload: mode on, 2 ranks, ", said)
 
 
+class ObserveTest(Programs):
+    def test_who_waits_for_whom(self):
+        """Ranks come at times of their own, up to 50 ms apart, to 7 broadcasts of 1 MB."""
+        with tempfile.TemporaryDirectory() as folder:
+            recording = pathlib.Path(folder) / "arrivals.csv"
+            for mode, algorithm in (("observe", "mpi"), ("on", "ours")):
+                with self.subTest(mode=mode):
+                    variables = {"LD_PRELOAD": LIBRARY, "PAPFFT_PRELOAD": mode, "PAPFFT_PRELOAD_RECORDING": recording,
+                                 "PAPFFT_PRELOAD_REPORT": "-", "PAPFFT_GUARD": 0}
+                    done = mpirun([*ranks_of("repeat", 3, variables), "bcast", "1048576", "7", "50"])
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertRegex(done.stderr, r"\n  bcast +0 +1048576 +7 .* rank \d \(")
+                    lines = recording.read_text().splitlines()
+                    rows = [line.split(",") for line in lines if line[0].isdigit()]
+                    self.assertEqual(len(rows), 3 * 7)
+                    self.assertEqual({(row[2], row[3], row[4], row[5]) for row in rows}, {("bcast", algorithm, "0", "1048576")})
+                    self.assertEqual(lines[-1], "# end: 21 rows")
+
+
+class ReproducibleTest(Programs):
+    def test_sums_are_the_same_in_all_calls(self):
+        """Without the setting, the guard gives some of the calls to MPI's own algorithms."""
+        done = mpirun(ranks_of("sums", 4, {"LD_PRELOAD": LIBRARY, "PAPFFT_REPRODUCIBLE": 1}))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        sums = set(done.stdout.split("\n")) - {""}
+        self.assertEqual(len(sums), 1 + 1 + 4 + 4, sums)
+
+
 class MistakesTest(Programs):
     def test_a_wrong_setting_leaves_all_calls_to_mpi(self):
         summary, said = self.preloaded("repeat", 2, PAPFFT_PRELOAD="sometimes")

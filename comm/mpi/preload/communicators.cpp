@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "comm/mpi/preload/bare_communicator.hpp"
 #include "comm/mpi/preload/inside.hpp"
 #include "comm/mpi/preload/inspect.hpp"
 #include "comm/mpi/preload/next_functions.hpp"
@@ -32,27 +33,6 @@ std::array<bool, n> all_say(const std::array<bool, n>& mine, MPI_Comm comm) {
   std::ranges::transform(numbers, all.begin(), [&](int least) { return code == MPI_SUCCESS && least == 1; });
   return all;
 }
-
-/// A communicator without a name, attributes and topology, for as long as it takes to duplicate it.
-class BareCommunicator {
- public:
-  explicit BareCommunicator(MPI_Comm comm) {
-    MPI_Group group = MPI_GROUP_NULL;
-    PMPI_Comm_group(comm, &group);
-    PMPI_Comm_create(comm, group, &bare_);
-    PMPI_Group_free(&group);
-    if (bare_ != MPI_COMM_NULL) PMPI_Comm_set_errhandler(bare_, MPI_ERRORS_RETURN);
-  }
-  ~BareCommunicator() {
-    if (bare_ != MPI_COMM_NULL) PMPI_Comm_free(&bare_);
-  }
-  BareCommunicator(const BareCommunicator&) = delete;
-  BareCommunicator& operator=(const BareCommunicator&) = delete;
-  [[nodiscard]] MPI_Comm get() const { return bare_; }
-
- private:
-  MPI_Comm bare_ = MPI_COMM_NULL;
-};
 
 /// Collective. There is no link to wait for, and nothing to begin early.
 bool is_on_one_host(MPI_Comm comm) {

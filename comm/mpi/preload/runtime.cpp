@@ -6,10 +6,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 
 #include "comm/engine/call_engine.hpp"
 #include "comm/mpi/mpi_lifetime.hpp"
 #include "comm/mpi/preload/next_functions.hpp"
+#include "comm/mpi/preload/waiting.hpp"
 
 namespace papfft::comm::preload {
 
@@ -40,6 +42,20 @@ Counts sums_of(Counts mine, std::int64_t& wall_ns) {
   return Counts(std::move(sums));
 }
 
+/// Whole or not at all. @param name  "-": the standard error
+void write(const std::string& name, const std::string& text) {
+  if (name == "-") {
+    std::fputs(text.c_str(), stderr);
+    return;
+  }
+  const std::string unfinished = name + ".part";
+  std::ofstream file(unfinished, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file || std::rename(unfinished.c_str(), name.c_str()) != 0)
+    std::fprintf(stderr, "papfft preload: %s cannot be written\n", name.c_str());
+}
+
 }  // namespace
 
 Runtime& Runtime::get() {
@@ -64,6 +80,8 @@ void Runtime::start() {
   if (settings_.mode == Mode::off) return;
   started_ns_ = steady_now_ns();
   communicators_.emplace(settings_, options_);
+  if (settings_.mode == Mode::observe || !settings_.recording.empty())
+    observation_.emplace(options_, settings_.least_bytes);
   // The first attribute of MPI_COMM_SELF is the last to be deleted. So other libraries' ends, which may communicate, are served.
   at_end_.emplace([this] {
     const Inside at_end;
@@ -118,26 +136,22 @@ int Runtime::fail(Group& group, const Call& call, const char* what) {
 }
 
 void Runtime::report() {
-  if (settings_.report.empty()) return;
-  Run run{.mode = settings_.mode, .wall_ns = steady_now_ns() - started_ns_};
-  PMPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
-  const Counts sums = sums_of(counters_.counts(), run.wall_ns);
-  if (world_rank() != 0) return;
-  const bool is_json = settings_.report.ends_with(".json");
-  write(is_json ? summary_json(run, sums) : summary_text(run, sums));
-}
-
-void Runtime::write(const std::string& text) const {
-  if (settings_.report == "-") {
-    std::fputs(text.c_str(), stderr);
-    return;
+  const std::int64_t ended_ns = steady_now_ns();
+  ArrivalRecording recording;
+  if (observation_) recording = observation_->collect();
+  if (!settings_.report.empty()) {
+    Run run{.mode = settings_.mode, .wall_ns = ended_ns - started_ns_};
+    PMPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
+    const Counts sums = sums_of(counters_.counts(), run.wall_ns);
+    const bool is_json = settings_.report.ends_with(".json");
+    if (world_rank() == 0)
+      write(settings_.report,
+            is_json ? summary_json(run, sums) : summary_text(run, sums) + waiting_text(recording));
   }
-  const std::string unfinished = settings_.report + ".part";
-  std::ofstream file(unfinished, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file || std::rename(unfinished.c_str(), settings_.report.c_str()) != 0)
-    std::fprintf(stderr, "papfft preload: %s cannot be written\n", settings_.report.c_str());
+  if (settings_.recording.empty() || world_rank() != 0) return;
+  std::ostringstream text;
+  write_recording(text, recording, {"papfft preload: calls on MPI_COMM_WORLD and its duplicates"});
+  write(settings_.recording, text.str());
 }
 
 }  // namespace papfft::comm::preload

@@ -15,6 +15,7 @@
 #include "comm/mpi/preload/communicators.hpp"
 #include "comm/mpi/preload/eligibility.hpp"
 #include "comm/mpi/preload/inside.hpp"
+#include "comm/mpi/preload/observation.hpp"
 #include "comm/mpi/preload/settings.hpp"
 #include "comm/mpi/preload/summary.hpp"
 
@@ -56,7 +57,13 @@ class Runtime {
   [[nodiscard]] bool all_agree() const;
   void complain() const;
   void report();
-  void write(const std::string& text) const;
+  /// @return how long the call took, in ns
+  std::int64_t note_end(const Call& call, const char* algorithm, std::int64_t from_ns) {
+    const std::int64_t now_ns = steady_now_ns();
+    if (observation_)
+      observation_->call_ended(call.operation, call.comm, call.root, call.bytes, algorithm, from_ns, now_ns);
+    return now_ns - from_ns;
+  }
 
   /// The group that serves the call. @return nullptr  none; `reason` says why. Collective when a communicator is seen first.
   [[nodiscard]] Group* group_for(const Call& call, Reason& reason);
@@ -69,6 +76,7 @@ class Runtime {
   Options options_;
   std::string error_;  // of the settings
   std::optional<Communicators> communicators_;
+  std::optional<Observation> observation_;
   Counters counters_;
   std::int64_t started_ns_ = 0;
   std::optional<detail::AtMpiEnd> at_end_;
@@ -79,11 +87,11 @@ int Runtime::carry_out(const Call& call, Check check, Serve serve, Pass pass) {
   const Inside inside;
   const bool is_on = settings_.mode == Mode::on;
   Reason reason = is_on ? reason_to_pass(call.operation, call.bytes, settings_) : Reason::none;
-  if (reason != Reason::none) {
+  if (reason != Reason::none && !observation_) {
     counters_.add_passed(call.operation, call.bytes, reason, 0);
     return pass();
   }
-  if (is_on) reason = check();
+  if (is_on && reason == Reason::none) reason = check();
   Group* group = is_on && reason == Reason::none ? group_for(call, reason) : nullptr;
   const std::int64_t from_ns = steady_now_ns();
   if (group != nullptr) {
@@ -91,7 +99,7 @@ int Runtime::carry_out(const Call& call, Check check, Serve serve, Pass pass) {
       group->arrive();
       serve(*group->ours, settings_.algorithm_of(call.operation));
       group->leave();
-      counters_.add_ours(call.operation, call.bytes, steady_now_ns() - from_ns);
+      counters_.add_ours(call.operation, call.bytes, note_end(call, "ours", from_ns));
       return MPI_SUCCESS;
     } catch (const std::invalid_argument&) {  // nothing has happened yet, and MPI says better what is wrong
       reason = Reason::invalid;
@@ -100,7 +108,7 @@ int Runtime::carry_out(const Call& call, Check check, Serve serve, Pass pass) {
     }
   }
   const int code = pass();
-  counters_.add_passed(call.operation, call.bytes, reason, steady_now_ns() - from_ns);
+  counters_.add_passed(call.operation, call.bytes, reason, note_end(call, "mpi", from_ns));
   return code;
 }
 
