@@ -91,13 +91,23 @@ struct Entry {
   void (*add)(cli::Command&);
 };
 
-const std::array kCommands = {
-    Entry{"Jobs", add_transform},    Entry{"Jobs", add_spectrogram},     Entry{"Jobs", add_psd},
-    Entry{"Jobs", add_correlate},    Entry{"Jobs", add_convolve},        Entry{"Benchmarks", add_bench},
-    Entry{"Benchmarks", add_record}, Entry{"Benchmarks", add_report},    Entry{"Benchmarks", add_experiment},
-    Entry{"Models", add_algorithms}, Entry{"Models", add_schedule},      Entry{"Models", add_simulate},
-    Entry{"Models", add_rank},       Entry{"This machine", add_cluster}, Entry{"This machine", add_tune},
-    Entry{"This machine", add_info}};
+const std::array kCommands = {Entry{"Jobs", add_transform},
+                              Entry{"Jobs", add_spectrogram},
+                              Entry{"Jobs", add_psd},
+                              Entry{"Jobs", add_correlate},
+                              Entry{"Jobs", add_convolve},
+                              Entry{"Benchmarks", add_bench},
+                              Entry{"Benchmarks", add_record},
+                              Entry{"Benchmarks", add_report},
+                              Entry{"Benchmarks", add_experiment},
+                              Entry{"Models", add_algorithms},
+                              Entry{"Models", add_schedule},
+                              Entry{"Models", add_simulate},
+                              Entry{"Models", add_rank},
+                              Entry{"This machine", add_cluster},
+                              Entry{"This machine", add_tune},
+                              Entry{"This machine", add_preload},
+                              Entry{"This machine", add_info}};
 
 int parse_and_act(std::vector<std::string> words) {
   cli::Command app("papfft: Fourier transforms by many processes that need not arrive together", "papfft");

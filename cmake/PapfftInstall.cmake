@@ -38,6 +38,7 @@ endfunction()
 
 set_target_properties(papfft_mpi_c PROPERTIES EXPORT_NAME mpi_c)
 papfft_install_library(comm papfft_mpi_c)
+install(TARGETS papfft_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 foreach(name comm pat)
   configure_file(cmake/papfft-${name}.pc.in papfft-${name}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/papfft-${name}.pc DESTINATION ${PAPFFT_PC_DIR})

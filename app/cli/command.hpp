@@ -20,6 +20,7 @@ void add_rank(cli::Command& app);
 void add_bench(cli::Command& app);
 void add_cluster(cli::Command& app);
 void add_tune(cli::Command& app);
+void add_preload(cli::Command& app);
 void add_report(cli::Command& app);
 void add_experiment(cli::Command& app);
 void add_info(cli::Command& app);

@@ -5,6 +5,8 @@
 source "$(dirname "$0")/common.sh"
 "$prefix/bin/papfft" --version
 "$prefix/bin/papfft" cluster --help | grep -q 'papfft cluster COMMAND' || fail "papfft cluster"
+preloaded=$("$prefix/bin/papfft" preload --path)
+[[ $preloaded == "$prefix/$PAPFFT_LIBDIR/libpapfft_mpi.so" && -e $preloaded ]] || fail "papfft preload --path: $preloaded"
 pages=$("$prefix/bin/papfft" --help |
   awk '/^Examples:/ { over = 1 } !over && /^  [a-z]/ { print "papfft-" $1 }')
 [[ $pages == *papfft-transform* ]] || fail "no commands in --help"

@@ -6,6 +6,7 @@ source "$(dirname "$0")/common.sh"
 echo '#include <papfft/pat.h>' | mpicc -E -P -I"$prefix/include" -x c - | grep PAT_ >pat
 for library in "$prefix/$PAPFFT_LIBDIR"/libpapfft_*.so; do
   name=$(basename "$library")
+  [[ $name != libpapfft_mpi.so ]] || continue
   version=$(pkg-config --modversion papfft-comm)
   soname=$(readelf -d "$library" | sed -nE 's/.*SONAME.*\[(.*)\]/\1/p')
   [[ $soname == "$name.${version%.*}" ]] || fail "$name: soname $soname with version $version"
@@ -13,3 +14,8 @@ for library in "$prefix/$PAPFFT_LIBDIR"/libpapfft_*.so; do
   nm -DC --defined-only "$library" >"$name.symbols"
   python3 "$here/symbols.py" "$name.symbols" "$prefix/include/papfft" pat || fail "$name"
 done
+# What is preloaded pre-empts calls of MPI, each by both of its names, and nothing else of any program's.
+nm -D --defined-only "$prefix/$PAPFFT_LIBDIR/libpapfft_mpi.so" | awk '{ print $3 }' >preloaded
+grep -qx PMPI_Allreduce preloaded || fail "libpapfft_mpi.so: no PMPI_Allreduce"
+grep -vE '^P?MPI_[A-Z]' preloaded && fail "libpapfft_mpi.so: more than calls of MPI"
+diff <(grep '^MPI_' preloaded | sort) <(sed -n 's/^PMPI_/MPI_/p' preloaded | sort) || fail "libpapfft_mpi.so: MPI_X without PMPI_X"

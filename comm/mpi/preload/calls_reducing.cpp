@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// MPI_Reduce, MPI_Allreduce and MPI_Reduce_scatter(_block).
+#include <mpi.h>
+
+#include <string_view>
+
+#include "comm/mpi/preload/inspect.hpp"
+#include "comm/mpi/preload/next_functions.hpp"
+#include "comm/mpi/preload/runtime.hpp"
+
+namespace papfft::comm::preload {
+
+namespace {
+
+/// @param recvbuf  of a rank that gets a result
+Reason check_vectors(const void* sendbuf, const void* recvbuf, MPI_Datatype type, MPI_Op op) {
+  if (!is_in_place(sendbuf) && !is_buffer(sendbuf, type)) return Reason::invalid;
+  if (is_in_place(recvbuf) || !is_buffer(recvbuf, type)) return Reason::invalid;
+  return reason_to_pass(op, type);
+}
+
+int reduce(const NextFunctions& next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype type,
+           MPI_Op op, int root, MPI_Comm comm) {
+  const auto pass = [&] { return next.reduce(sendbuf, recvbuf, count, type, op, root, comm); };
+  if (!Runtime::is_watching() || comm == MPI_COMM_NULL || root < 0) return pass();
+  const auto check = [&] {
+    const int rank = rank_in(comm);
+    if (root >= size_of(comm)) return Reason::invalid;
+    if (rank == root) return check_vectors(sendbuf, recvbuf, type, op);
+    if (is_in_place(sendbuf) || !is_buffer(sendbuf, type)) return Reason::invalid;
+    return reason_to_pass(op, type);
+  };
+  return Runtime::get().carry_out(
+      {Operation::reduce, comm, signature_bytes(count, type), root}, check,
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_reduce(ours, sendbuf, recvbuf, count, type, op, root, algorithm);
+      },
+      pass);
+}
+
+int allreduce(const NextFunctions& next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype type,
+              MPI_Op op, MPI_Comm comm) {
+  const auto pass = [&] { return next.allreduce(sendbuf, recvbuf, count, type, op, comm); };
+  if (!Runtime::is_watching() || comm == MPI_COMM_NULL) return pass();
+  return Runtime::get().carry_out(
+      {Operation::allreduce, comm, signature_bytes(count, type)},
+      [&] { return check_vectors(sendbuf, recvbuf, type, op); },
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_allreduce(ours, sendbuf, recvbuf, count, type, op, algorithm);
+      },
+      pass);
+}
+
+int reduce_scatter_block(const NextFunctions& next, const void* sendbuf, void* recvbuf, int recvcount,
+                         MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  const auto pass = [&] { return next.reduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm); };
+  if (!Runtime::is_watching() || comm == MPI_COMM_NULL) return pass();
+  return Runtime::get().carry_out(
+      {Operation::reduce_scatter, comm, signature_bytes(recvcount, type)},
+      [&] { return check_vectors(sendbuf, recvbuf, type, op); },
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_reduce_scatter(ours, sendbuf, recvbuf, {&recvcount, 1}, type, op, algorithm);
+      },
+      pass);
+}
+
+/// All ranks know all sizes. A rank may get nothing, and needs no buffer then.
+int reduce_scatter(const NextFunctions& next, const void* sendbuf, void* recvbuf, const int recvcounts[],
+                   MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  const auto pass = [&] { return next.reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm); };
+  if (!Runtime::is_watching()) return pass();
+  const int size = size_of(comm);
+  if (size == 0) return pass();
+  const auto ranks = static_cast<std::size_t>(size);
+  const auto check = [&] {
+    const bool gets_nothing = recvcounts[rank_in(comm)] == 0 && !is_in_place(sendbuf);
+    return check_vectors(sendbuf, gets_nothing ? sendbuf : recvbuf, type, op);
+  };
+  return Runtime::get().carry_out(
+      {Operation::reduce_scatter, comm, signature_bytes(recvcounts, size, type) / ranks}, check,
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_reduce_scatter(ours, sendbuf, recvbuf, {recvcounts, ranks}, type, op, algorithm);
+      },
+      pass);
+}
+
+}  // namespace
+
+}  // namespace papfft::comm::preload
+
+using papfft::comm::preload::next_mpi;
+using papfft::comm::preload::next_pmpi;
+namespace calls = papfft::comm::preload;
+
+extern "C" {
+
+int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
+               MPI_Comm comm) {
+  return calls::reduce(next_mpi(), sendbuf, recvbuf, count, type, op, root, comm);
+}
+int PMPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
+                MPI_Comm comm) {
+  return calls::reduce(next_pmpi(), sendbuf, recvbuf, count, type, op, root, comm);
+}
+
+int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm comm) {
+  return calls::allreduce(next_mpi(), sendbuf, recvbuf, count, type, op, comm);
+}
+int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm) {
+  return calls::allreduce(next_pmpi(), sendbuf, recvbuf, count, type, op, comm);
+}
+
+int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype type,
+                       MPI_Op op, MPI_Comm comm) {
+  return calls::reduce_scatter(next_mpi(), sendbuf, recvbuf, recvcounts, type, op, comm);
+}
+int PMPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype type,
+                        MPI_Op op, MPI_Comm comm) {
+  return calls::reduce_scatter(next_pmpi(), sendbuf, recvbuf, recvcounts, type, op, comm);
+}
+
+int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type, MPI_Op op,
+                             MPI_Comm comm) {
+  return calls::reduce_scatter_block(next_mpi(), sendbuf, recvbuf, recvcount, type, op, comm);
+}
+int PMPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type, MPI_Op op,
+                              MPI_Comm comm) {
+  return calls::reduce_scatter_block(next_pmpi(), sendbuf, recvbuf, recvcount, type, op, comm);
+}
+
+}  // extern "C"

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// MPI_Allgather(v) and MPI_Alltoall(v).
+#include <mpi.h>
+
+#include <string_view>
+
+#include "comm/mpi/preload/inspect.hpp"
+#include "comm/mpi/preload/next_functions.hpp"
+#include "comm/mpi/preload/runtime.hpp"
+
+namespace papfft::comm::preload {
+
+namespace {
+
+Reason invalid_unless(bool is_right) { return is_right ? Reason::none : Reason::invalid; }
+
+/// Of blocks of one size: what a rank sends for a block is what it gets for one.
+Reason check_blocks(const void* sendbuf, int sendcount, MPI_Datatype sendtype, const void* recvbuf,
+                    int recvcount, MPI_Datatype recvtype) {
+  if (is_in_place(recvbuf) || !is_valid(recvbuf, recvtype)) return Reason::invalid;
+  if (is_in_place(sendbuf)) return Reason::none;
+  return invalid_unless(is_valid(sendbuf, sendtype) &&
+                        signature_bytes(sendcount, sendtype) == signature_bytes(recvcount, recvtype));
+}
+
+int allgather(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+              void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  const auto pass = [&] {
+    return next.allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  };
+  if (!Runtime::is_watching() || comm == MPI_COMM_NULL) return pass();
+  return Runtime::get().carry_out(
+      {Operation::allgather, comm, signature_bytes(recvcount, recvtype)},
+      [&] { return check_blocks(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype); },
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_allgather(ours, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, algorithm);
+      },
+      pass);
+}
+
+int alltoall(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+             void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  const auto pass = [&] {
+    return next.alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  };
+  if (!Runtime::is_watching() || comm == MPI_COMM_NULL) return pass();
+  return Runtime::get().carry_out(
+      {Operation::alltoall, comm, signature_bytes(recvcount, recvtype)},
+      [&] { return check_blocks(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype); },
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_alltoall(ours, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, algorithm);
+      },
+      pass);
+}
+
+bool are_counts(const int counts[], const int displs[], int ranks) {
+  if (counts == nullptr || displs == nullptr) return false;
+  for (int r = 0; r < ranks; ++r) {
+    if (counts[r] < 0) return false;
+  }
+  return true;
+}
+
+/// All ranks know all sizes.
+int allgatherv(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+               void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+               MPI_Comm comm) {
+  const auto pass = [&] {
+    return next.allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+  };
+  if (!Runtime::is_watching()) return pass();
+  const int ranks = size_of(comm);
+  if (ranks == 0) return pass();
+  const auto check = [&] {
+    if (is_in_place(recvbuf) || !are_counts(recvcounts, displs, ranks) || !is_valid(recvbuf, recvtype))
+      return Reason::invalid;
+    if (is_in_place(sendbuf)) return Reason::none;
+    const std::size_t own = signature_bytes(sendcount, sendtype);
+    return invalid_unless(sendcount >= 0 && is_usable(sendtype) &&
+                          (own == 0 || is_buffer(sendbuf, sendtype)) &&
+                          own == signature_bytes(recvcounts[rank_in(comm)], recvtype));
+  };
+  return Runtime::get().carry_out(
+      {Operation::allgatherv, comm,
+       signature_bytes(recvcounts, ranks, recvtype) / static_cast<std::size_t>(ranks)},
+      check,
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_allgatherv(ours, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                               algorithm);
+      },
+      pass);
+}
+
+/// One side of an alltoallv.
+Reason check_side(const void* buffer, const int counts[], const int displs[], MPI_Datatype type, int ranks) {
+  if (!are_counts(counts, displs, ranks) || !is_usable(type)) return Reason::invalid;
+  return invalid_unless(signature_bytes(counts, ranks, type) == 0 || is_buffer(buffer, type));
+}
+
+/// A rank knows the sizes of its own blocks.
+int alltoallv(const NextFunctions& next, const void* sendbuf, const int sendcounts[], const int sdispls[],
+              MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
+              MPI_Datatype recvtype, MPI_Comm comm) {
+  const auto pass = [&] {
+    return next.alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                          comm);
+  };
+  if (!Runtime::is_watching()) return pass();
+  const int ranks = size_of(comm);
+  if (ranks == 0) return pass();
+  const auto check = [&] {
+    if (is_in_place(recvbuf)) return Reason::invalid;
+    const Reason received = check_side(recvbuf, recvcounts, rdispls, recvtype, ranks);
+    if (received != Reason::none || is_in_place(sendbuf)) return received;
+    return check_side(sendbuf, sendcounts, sdispls, sendtype, ranks);
+  };
+  return Runtime::get().carry_out(
+      {Operation::alltoallv, comm,
+       signature_bytes(recvcounts, ranks, recvtype) / static_cast<std::size_t>(ranks)},
+      check,
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_alltoallv(ours, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                              recvtype, algorithm);
+      },
+      pass);
+}
+
+}  // namespace
+
+}  // namespace papfft::comm::preload
+
+using papfft::comm::preload::next_mpi;
+using papfft::comm::preload::next_pmpi;
+namespace calls = papfft::comm::preload;
+
+extern "C" {
+
+int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                  MPI_Datatype recvtype, MPI_Comm comm) {
+  return calls::allgather(next_mpi(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+int PMPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                   MPI_Datatype recvtype, MPI_Comm comm) {
+  return calls::allgather(next_pmpi(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+  return calls::allgatherv(next_mpi(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                           comm);
+}
+int PMPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+  return calls::allgatherv(next_pmpi(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                           comm);
+}
+
+int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                 MPI_Datatype recvtype, MPI_Comm comm) {
+  return calls::alltoall(next_mpi(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+int PMPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                  MPI_Datatype recvtype, MPI_Comm comm) {
+  return calls::alltoall(next_pmpi(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                  void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                  MPI_Comm comm) {
+  return calls::alltoallv(next_mpi(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                          recvtype, comm);
+}
+int PMPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                   void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                   MPI_Comm comm) {
+  return calls::alltoallv(next_pmpi(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                          recvtype, comm);
+}
+
+}  // extern "C"

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "comm/mpi/preload/communicators.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <utility>
+
+#include "comm/mpi/preload/bare_communicator.hpp"
+#include "comm/mpi/preload/inside.hpp"
+#include "comm/mpi/preload/inspect.hpp"
+#include "comm/mpi/preload/next_functions.hpp"
+
+namespace papfft::comm::preload {
+
+namespace {
+
+/// Runs when the program frees its communicator, on all of the ranks.
+int drop(MPI_Comm /*comm*/, int /*keyval*/, void* group, void* /*extra*/) {
+  const Inside inside;
+  delete static_cast<Group*>(group);
+  return MPI_SUCCESS;
+}
+
+/// What all ranks say. Collective, by the program's own communicator: a call of all of its ranks is under way on it.
+template <std::size_t n>
+std::array<bool, n> all_say(const std::array<bool, n>& mine, MPI_Comm comm) {
+  std::array<int, n> numbers{};
+  std::ranges::transform(mine, numbers.begin(), [](bool yes) { return yes ? 1 : 0; });
+  const int code = next_pmpi().allreduce(MPI_IN_PLACE, numbers.data(), n, MPI_INT, MPI_MIN, comm);
+  std::array<bool, n> all{};
+  std::ranges::transform(numbers, all.begin(), [&](int least) { return code == MPI_SUCCESS && least == 1; });
+  return all;
+}
+
+/// Collective. There is no link to wait for, and nothing to begin early.
+bool is_on_one_host(MPI_Comm comm) {
+  MPI_Comm host = MPI_COMM_NULL;
+  int here = 0;
+  int ranks = 0;
+  PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  PMPI_Comm_size(host, &here);
+  PMPI_Comm_size(comm, &ranks);
+  PMPI_Comm_free(&host);
+  return here == ranks;
+}
+
+/// Fills in what serves the group's calls; nothing, if that fails on this rank. Then its error has been printed.
+void make(Group& group, MPI_Comm comm, const Options& options, bool with_session) {
+  try {
+    const BareCommunicator bare(comm);
+    if (with_session && !is_on_one_host(bare.get())) {
+      auto session = std::make_unique<MpiSession>(bare.get(), options);
+      group.session = session.get();
+      group.ours = std::move(session);
+    } else {
+      group.ours = std::make_unique<Communicator>(bare.get(), options);
+    }
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "papfft preload: %s; the calls on this communicator go to the MPI library\n",
+                 e.what());
+  }
+}
+
+}  // namespace
+
+Group::~Group() {
+  if (living != nullptr) --*living;
+  if (sessions != nullptr) --*sessions;
+}
+
+Communicators::Communicators(const Settings& settings, const Options& options)
+    : settings_(settings), options_(options) {
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop, &keyval_, nullptr);
+}
+
+Group& Communicators::of(MPI_Comm comm) {
+  void* found = nullptr;
+  int is_there = 0;
+  PMPI_Comm_get_attr(comm, keyval_, static_cast<void*>(&found), &is_there);
+  if (is_there != 0) return *static_cast<Group*>(found);
+  Group* group = made_for(comm).release();  // the attribute owns it
+  PMPI_Comm_set_attr(comm, keyval_, group);
+  return *group;
+}
+
+/// A thread of ours may call MPI beside the program's, and nothing must be the same from run to run.
+bool Communicators::may_have_session() const {
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  return level == MPI_THREAD_MULTIPLE && !settings_.is_reproducible && sessions_ < kMostSessions;
+}
+
+std::unique_ptr<Group> Communicators::made_for(MPI_Comm comm) {
+  auto group = std::make_unique<Group>();
+  group->reason = reason_to_pass(facts_of(comm));
+  if (group->reason != Reason::none) return group;
+  // Both may differ from rank to rank, which belong to different communicators.
+  const auto [has_room, may_have_session] =
+      all_say<2>({living_ < settings_.most_communicators, this->may_have_session()}, comm);
+  if (!has_room) {
+    group->reason = Reason::too_many;
+    return group;
+  }
+  make(*group, comm, options_, may_have_session);
+  if (!all_say<1>({group->ours != nullptr}, comm).front()) {
+    group->reason = Reason::failed;
+    group->session = nullptr;
+    group->ours = nullptr;
+    return group;
+  }
+  group->living = &living_;
+  ++living_;
+  if (group->session != nullptr) {
+    group->sessions = &sessions_;
+    ++sessions_;
+  }
+  return group;
+}
+
+}  // namespace papfft::comm::preload

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <mpi.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "comm/mpi/preload/eligibility.hpp"
+#include "papfft/mpi.hpp"
+
+namespace papfft::comm::preload {
+
+/// What the library keeps of a communicator of the program's.
+struct Group {
+  Reason reason = Reason::none;            ///< why all of its calls pass, the same on all ranks
+  std::unique_ptr<Collectives> ours = {};  ///< unless they do
+  /// The same, where it predicts arrivals and lets calls begin before their callers come.
+  Session* session = nullptr;
+  std::atomic<int>* living = nullptr;  ///< counts the groups with a communicator of ours
+  std::atomic<int>* sessions = nullptr;
+
+  Group() = default;
+  ~Group();
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  /// Around each call of ours. The end of a call begins the program's next phase of processing.
+  void arrive() const {
+    if (session != nullptr) session->processing_end();
+  }
+  void leave() const {
+    if (session != nullptr) session->processing_start();
+  }
+};
+
+/// Finds or makes them. They are attributes of the program's communicators, so that they go when these are freed. A communicator of ours
+/// is made on the group alone: MPI_Comm_dup would call the program's own attribute functions.
+///
+/// Threads may call this at the same time for different communicators, as MPI lets them call collectives.
+class Communicators {
+ public:
+  /// Each has a thread of its own.
+  static constexpr int kMostSessions = 4;
+
+  /// @param settings, options  must outlive this object. MPI must have been initialized.
+  Communicators(const Settings& settings, const Options& options);
+
+  /// Collective over `comm` when it is called for it first. Never throws: a communicator of ours that cannot be made is a reason to pass.
+  [[nodiscard]] Group& of(MPI_Comm comm);
+
+ private:
+  [[nodiscard]] std::unique_ptr<Group> made_for(MPI_Comm comm);
+  [[nodiscard]] bool may_have_session() const;
+
+  const Settings& settings_;
+  const Options& options_;
+  int keyval_ = MPI_KEYVAL_INVALID;
+  std::atomic<int> living_ = 0;
+  std::atomic<int> sessions_ = 0;
+};
+
+}  // namespace papfft::comm::preload

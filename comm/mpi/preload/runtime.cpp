@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "comm/mpi/preload/runtime.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "comm/engine/call_engine.hpp"
+#include "comm/mpi/mpi_lifetime.hpp"
+#include "comm/mpi/preload/next_functions.hpp"
+#include "comm/mpi/preload/waiting.hpp"
+
+namespace papfft::comm::preload {
+
+namespace {
+
+int world_rank() {
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+/// Of a reproducible job. Ways that are chosen by times would differ from run to run.
+Options as_reproducible(Options options) {
+  options.guard = false;
+  options.learn_link = false;
+  return options;
+}
+
+/// At rank 0. The ranks' processing times overlap, so their clocks are added up as well.
+Counts sums_of(Counts mine, std::int64_t& wall_ns) {
+  std::vector<std::int64_t> values = mine.values();
+  values.push_back(wall_ns);
+  std::vector<std::int64_t> sums(values.size());
+  next_pmpi().reduce(values.data(), sums.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_SUM, 0,
+                     MPI_COMM_WORLD);
+  wall_ns = sums.back();
+  sums.pop_back();
+  return Counts(std::move(sums));
+}
+
+/// Whole or not at all. @param name  "-": the standard error
+void write(const std::string& name, const std::string& text) {
+  if (name == "-") {
+    std::fputs(text.c_str(), stderr);
+    return;
+  }
+  const std::string unfinished = name + ".part";
+  std::ofstream file(unfinished, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file || std::rename(unfinished.c_str(), name.c_str()) != 0)
+    std::fprintf(stderr, "papfft preload: %s cannot be written\n", name.c_str());
+}
+
+}  // namespace
+
+Runtime& Runtime::get() {
+  static auto* const runtime = new Runtime;
+  return *runtime;
+}
+
+Runtime::Runtime() {
+  try {
+    settings_ = Settings::parse([](const char* name) -> const char* { return std::getenv(name); });
+    options_ = Options::from_environment();
+    if (settings_.is_reproducible) options_ = as_reproducible(options_);
+  } catch (const std::invalid_argument& e) {
+    error_ = e.what();
+  }
+}
+
+void Runtime::start() {
+  const Inside inside;
+  if (is_started_) return;
+  if (!all_agree()) return complain();
+  if (settings_.mode == Mode::off) return;
+  started_ns_ = steady_now_ns();
+  communicators_.emplace(settings_, options_);
+  if (settings_.mode == Mode::observe || !settings_.recording.empty())
+    observation_.emplace(options_, settings_.least_bytes);
+  // The first attribute of MPI_COMM_SELF is the last to be deleted. So other libraries' ends, which may communicate, are served.
+  at_end_.emplace([this] {
+    const Inside at_end;
+    is_started_ = false;
+    report();
+  });
+  is_started_ = true;
+}
+
+bool Runtime::all_agree() const {
+  const std::uint64_t hash = error_.empty() ? settings_.hash() : 0;
+  std::array<std::uint64_t, 2> most = {hash, ~hash};
+  next_pmpi().allreduce(MPI_IN_PLACE, most.data(), 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+  return error_.empty() && most[0] == hash && most[1] == ~hash;
+}
+
+void Runtime::complain() const {
+  if (world_rank() != 0) return;
+  const std::string why =
+      error_.empty()
+          ? "the ranks have different settings; what would work: pass all PAPFFT_ variables to all "
+            "ranks (mpirun -x NAME, srun --export=ALL)"
+          : error_;
+  std::fprintf(stderr, "papfft preload: %s. All calls go to the MPI library.\n", why.c_str());
+}
+
+Group* Runtime::group_for(const Call& call, Reason& reason) {
+  Group& group = communicators_->of(call.comm);
+  reason = group.reason;
+  if (reason != Reason::none) return nullptr;
+  // The same question as the call's own, so that what "auto" leaves to the MPI library goes there with the program's own arguments.
+  const CallPlanner& planner = group.ours->engine().planner();
+  if (!traits(call.operation).sizes_are_own &&
+      planner
+          .plan({.operation = call.operation,
+                 .bytes = call.bytes,
+                 .root = call.root,
+                 .algorithm = settings_.algorithm_of(call.operation)})
+          .is_stock()) {
+    reason = Reason::stock_best;
+    return nullptr;
+  }
+  return &group;
+}
+
+int Runtime::fail(Group& group, const Call& call, const char* what) {
+  group.reason = Reason::failed;
+  std::fprintf(stderr, "papfft preload: %.*s: %s\n", static_cast<int>(to_string(call.operation).size()),
+               to_string(call.operation).data(), what);
+  PMPI_Comm_call_errhandler(call.comm, MPI_ERR_OTHER);
+  return MPI_ERR_OTHER;
+}
+
+void Runtime::report() {
+  const std::int64_t ended_ns = steady_now_ns();
+  ArrivalRecording recording;
+  if (observation_) recording = observation_->collect();
+  if (!settings_.report.empty()) {
+    Run run{.mode = settings_.mode, .wall_ns = ended_ns - started_ns_};
+    PMPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
+    const Counts sums = sums_of(counters_.counts(), run.wall_ns);
+    const bool is_json = settings_.report.ends_with(".json");
+    if (world_rank() == 0)
+      write(settings_.report,
+            is_json ? summary_json(run, sums) : summary_text(run, sums) + waiting_text(recording));
+  }
+  if (settings_.recording.empty() || world_rank() != 0) return;
+  std::ostringstream text;
+  write_recording(text, recording, {"papfft preload: calls on MPI_COMM_WORLD and its duplicates"});
+  write(settings_.recording, text.str());
+}
+
+}  // namespace papfft::comm::preload

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "comm/engine/steady_clock.hpp"
+#include "comm/mpi/preload/communicators.hpp"
+#include "comm/mpi/preload/eligibility.hpp"
+#include "comm/mpi/preload/inside.hpp"
+#include "comm/mpi/preload/observation.hpp"
+#include "comm/mpi/preload/settings.hpp"
+#include "comm/mpi/preload/summary.hpp"
+
+namespace papfft::comm::preload {
+
+/// A call of the program's, as far as all of its ranks know it.
+struct Call {
+  Operation operation = Operation::bcast;
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::size_t bytes =
+      0;  ///< of one block, on average, or of the vector; where only their owners know the sizes, this rank's own
+  int root = 0;
+};
+
+/// What the library does between MPI_Init and MPI_Finalize. One for the process.
+class Runtime {
+ public:
+  /// Never destroyed: MPI_Finalize may run in an exit handler.
+  [[nodiscard]] static Runtime& get();
+
+  /// MPI has just been initialized. Collective over MPI_COMM_WORLD: the library works if all ranks have the same settings.
+  void start();
+  /// Of MPI_Init, as the settings want it.
+  [[nodiscard]] bool wants_thread_multiple() const { return settings_.thread_multiple; }
+  /// Calls of this thread may be ours, or are counted.
+  [[nodiscard]] static bool is_watching() {
+    return is_started_.load(std::memory_order_relaxed) && !Inside::is_any();
+  }
+
+  /// Carries out a call.
+  /// @param check  why the call passes by its arguments; asked only if it is long enough
+  /// @param serve  makes the call with our Collectives, by an algorithm of that name @param pass  makes the call with the MPI library
+  /// @return what MPI returns
+  template <typename Check, typename Serve, typename Pass>
+  int carry_out(const Call& call, Check check, Serve serve, Pass pass);
+
+ private:
+  Runtime();
+  [[nodiscard]] bool all_agree() const;
+  void complain() const;
+  void report();
+  /// @return how long the call took, in ns
+  std::int64_t note_end(const Call& call, const char* algorithm, std::int64_t from_ns) {
+    const std::int64_t now_ns = steady_now_ns();
+    if (observation_)
+      observation_->call_ended(call.operation, call.comm, call.root, call.bytes, algorithm, from_ns, now_ns);
+    return now_ns - from_ns;
+  }
+
+  /// The group that serves the call. @return nullptr  none; `reason` says why. Collective when a communicator is seen first.
+  [[nodiscard]] Group* group_for(const Call& call, Reason& reason);
+  /// A call of ours has failed. @return what the program's error handler leaves to be returned
+  [[nodiscard]] static int fail(Group& group, const Call& call, const char* what);
+
+  inline static std::atomic<bool> is_started_ = false;
+
+  Settings settings_;
+  Options options_;
+  std::string error_;  // of the settings
+  std::optional<Communicators> communicators_;
+  std::optional<Observation> observation_;
+  Counters counters_;
+  std::int64_t started_ns_ = 0;
+  std::optional<detail::AtMpiEnd> at_end_;
+};
+
+template <typename Check, typename Serve, typename Pass>
+int Runtime::carry_out(const Call& call, Check check, Serve serve, Pass pass) {
+  const Inside inside;
+  const bool is_on = settings_.mode == Mode::on;
+  Reason reason = is_on ? reason_to_pass(call.operation, call.bytes, settings_) : Reason::none;
+  if (reason != Reason::none && !observation_) {
+    counters_.add_passed(call.operation, call.bytes, reason, 0);
+    return pass();
+  }
+  if (is_on && reason == Reason::none) reason = check();
+  Group* group = is_on && reason == Reason::none ? group_for(call, reason) : nullptr;
+  const std::int64_t from_ns = steady_now_ns();
+  if (group != nullptr) {
+    try {
+      group->arrive();
+      serve(*group->ours, settings_.algorithm_of(call.operation));
+      group->leave();
+      counters_.add_ours(call.operation, call.bytes, note_end(call, "ours", from_ns));
+      return MPI_SUCCESS;
+    } catch (const std::invalid_argument&) {  // nothing has happened yet, and MPI says better what is wrong
+      reason = Reason::invalid;
+    } catch (const std::exception& e) {
+      return fail(*group, call, e.what());
+    }
+  }
+  const int code = pass();
+  counters_.add_passed(call.operation, call.bytes, reason, note_end(call, "mpi", from_ns));
+  return code;
+}
+
+}  // namespace papfft::comm::preload

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""Programs that know nothing of papfft, with libpapfft_mpi.so preloaded and without."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import unittest
+
+PROGRAMS = pathlib.Path(os.environ["PAPFFT_PROGRAMS"])
+LIBRARY = os.environ["PAPFFT_PRELOADED"]
+MPIEXEC = os.environ["PAPFFT_MPIEXEC"]
+KNOWN_EVERYWHERE = ["scatter", "gather", "bcast", "reduce", "allgather", "allgatherv", "allreduce", "reduce_scatter", "alltoall"]
+KNOWN_TO_OWNERS = ["gatherv", "scatterv", "alltoallv"]
+
+
+def ranks_of(program, ranks, variables):
+    """A part of mpirun's command line."""
+    settings = [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
+    return ["-n", str(ranks), "--bind-to", "none", *settings, str(PROGRAMS / program)]
+
+
+def mpirun(*parts):
+    """@param parts  each what ranks_of() returns"""
+    words = [word for part in parts for word in ([":"] if part is not parts[0] else []) + part]
+    for _ in range(3):
+        done = subprocess.run([MPIEXEC, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240)
+        # mpirun itself, now and then, when its standard input ends (open-mpi/ompi issue 7483).
+        if done.returncode != -signal.SIGSEGV or "orte_iof_hnp_read_local_handler" not in done.stderr:
+            break
+    return done
+
+
+class Summary:
+    """What the library says of a run, or that it has said nothing."""
+
+    def __init__(self, text):
+        said = json.loads(text) if text else {"calls": [], "passed": [], "mode": None}
+        self.mode = said["mode"]
+        self.calls = said["calls"]
+        self.passed = said["passed"]
+
+    def ours(self, operation=None):
+        return sum(row["ours"] for row in self.calls if operation in (None, row["operation"]))
+
+    def seen(self, operation=None):
+        return sum(row["ours"] + row["passed"] for row in self.calls if operation in (None, row["operation"]))
+
+    def reasons(self):
+        return {row["reason"] for row in self.passed}
+
+
+class Programs(unittest.TestCase):
+    def preloaded(self, program, ranks, **variables):
+        """Runs a program, which checks its results by itself. @return its Summary and its standard error"""
+        with tempfile.TemporaryDirectory() as folder:
+            report = pathlib.Path(folder) / "report.json"
+            done = mpirun(ranks_of(program, ranks, {"LD_PRELOAD": LIBRARY, "PAPFFT_PRELOAD_REPORT": report, **variables}))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            return Summary(report.read_text() if report.exists() else ""), done.stderr
+
+    def without(self, program, ranks):
+        done = mpirun(ranks_of(program, ranks, {}))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class StockTest(Programs):
+    """The programs themselves are right."""
+
+    def test_conformance(self):
+        for ranks in (1, 2, 4):
+            with self.subTest(ranks=ranks):
+                self.without("conformance", ranks)
+
+
+class OnTest(Programs):
+    def test_every_operation_is_ours_where_ranks_are_several(self):
+        for ranks in (2, 4):
+            with self.subTest(ranks=ranks):
+                summary, _ = self.preloaded("conformance", ranks)
+                for operation in KNOWN_EVERYWHERE:
+                    self.assertGreater(summary.ours(operation), 0, operation)
+                for operation in KNOWN_TO_OWNERS:
+                    self.assertEqual(summary.ours(operation), 0, operation)
+                self.assertLessEqual({"short", "invalid argument", "one rank", "operation not commutative",
+                                      "operation and datatype unknown together"}, summary.reasons())
+
+    def test_one_rank_passes(self):
+        summary, _ = self.preloaded("conformance", 1)
+        self.assertEqual(summary.ours(), 0)
+        self.assertGreater(summary.seen(), 0)
+
+
+class AllOperationsTest(Programs):
+    def test_sizes_that_only_their_owners_know(self):
+        for ranks in (2, 3):
+            with self.subTest(ranks=ranks):
+                summary, _ = self.preloaded("conformance", ranks, PAPFFT_PRELOAD_OPERATIONS="all", PAPFFT_PRELOAD_BYTES=1)
+                for operation in KNOWN_EVERYWHERE + KNOWN_TO_OWNERS:
+                    self.assertGreater(summary.ours(operation), 0, operation)
+
+
+class FewCommunicatorsTest(Programs):
+    def test_no_more_than_the_setting_says(self):
+        summary, _ = self.preloaded("conformance", 3, PAPFFT_PRELOAD_COMMUNICATORS=1)
+        self.assertIn("too many communicators", summary.reasons())
+        self.assertGreater(summary.ours(), 0)
+
+    def test_none(self):
+        summary, _ = self.preloaded("conformance", 2, PAPFFT_PRELOAD_COMMUNICATORS=0)
+        self.assertEqual(summary.ours(), 0)
+
+
+class ModesTest(Programs):
+    def test_off(self):
+        summary, said = self.preloaded("conformance", 2, PAPFFT_PRELOAD="off")
+        self.assertIsNone(summary.mode)
+        self.assertEqual(said, "")
+
+    def test_observe(self):
+        summary, _ = self.preloaded("conformance", 2, PAPFFT_PRELOAD="observe")
+        self.assertEqual(summary.mode, "observe")
+        self.assertEqual(summary.ours(), 0)
+        for operation in KNOWN_EVERYWHERE + KNOWN_TO_OWNERS:
+            self.assertGreater(summary.seen(operation), 0, operation)
+
+    def test_nothing_is_printed_unless_asked_for(self):
+        done = mpirun(ranks_of("repeat", 2, {"LD_PRELOAD": LIBRARY}))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_text(self):
+        _, said = self.preloaded("repeat", 2, PAPFFT_PRELOAD_REPORT="-")
+        self.assertIn("papfft preload: mode on, 2 ranks, ", said)
+
+
+class ObserveTest(Programs):
+    def test_who_waits_for_whom(self):
+        """Ranks come at times of their own, up to 50 ms apart, to 7 broadcasts of 1 MB."""
+        with tempfile.TemporaryDirectory() as folder:
+            recording = pathlib.Path(folder) / "arrivals.csv"
+            for mode, algorithm in (("observe", "mpi"), ("on", "ours")):
+                with self.subTest(mode=mode):
+                    variables = {"LD_PRELOAD": LIBRARY, "PAPFFT_PRELOAD": mode, "PAPFFT_PRELOAD_RECORDING": recording,
+                                 "PAPFFT_PRELOAD_REPORT": "-", "PAPFFT_GUARD": 0}
+                    done = mpirun([*ranks_of("repeat", 3, variables), "bcast", "1048576", "7", "50"])
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertRegex(done.stderr, r"\n  bcast +0 +1048576 +7 .* rank \d \(")
+                    lines = recording.read_text().splitlines()
+                    rows = [line.split(",") for line in lines if line[0].isdigit()]
+                    self.assertEqual(len(rows), 3 * 7)
+                    self.assertEqual({(row[2], row[3], row[4], row[5]) for row in rows}, {("bcast", algorithm, "0", "1048576")})
+                    self.assertEqual(lines[-1], "# end: 21 rows")
+
+
+class ReproducibleTest(Programs):
+    def test_sums_are_the_same_in_all_calls(self):
+        """Without the setting, the guard gives some of the calls to MPI's own algorithms."""
+        done = mpirun(ranks_of("sums", 4, {"LD_PRELOAD": LIBRARY, "PAPFFT_REPRODUCIBLE": 1}))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        sums = set(done.stdout.split("\n")) - {""}
+        self.assertEqual(len(sums), 1 + 1 + 4 + 4, sums)
+
+
+class MistakesTest(Programs):
+    def test_a_wrong_setting_leaves_all_calls_to_mpi(self):
+        summary, said = self.preloaded("repeat", 2, PAPFFT_PRELOAD="sometimes")
+        self.assertIsNone(summary.mode)
+        self.assertIn("PAPFFT_PRELOAD='sometimes': expected off, observe, on", said)
+
+    def test_ranks_with_different_settings_leave_all_calls_to_mpi(self):
+        parts = [ranks_of("repeat", 1, {"LD_PRELOAD": LIBRARY, "PAPFFT_PRELOAD": mode, "PAPFFT_PRELOAD_REPORT": "-"})
+                 for mode in ("on", "off")]
+        done = mpirun(*parts)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the ranks have different settings", done.stderr)
+        self.assertNotIn("mode on", done.stderr)
+
+
+class ThreadsTest(Programs):
+    def test_threads_on_communicators_of_their_own(self):
+        self.without("threads", 3)
+        summary, _ = self.preloaded("threads", 3)
+        self.assertGreater(summary.ours(), 0)
+
+    def test_a_thread_level_that_the_program_has_not_asked_for(self):
+        self.preloaded("conformance", 2, PAPFFT_THREAD="multiple")
+
+
+class FortranTest(Programs):
+    def test_interfaces(self):
+        for program in ("fortran_mpif", "fortran_f08"):
+            if not (PROGRAMS / program).exists():
+                self.skipTest("no Fortran compiler")
+            with self.subTest(program=program):
+                self.without(program, 3)
+                summary, _ = self.preloaded(program, 3)
+                for operation in ("bcast", "allreduce", "gather"):
+                    self.assertGreater(summary.ours(operation), 0, operation)
+                # Open MPI's Fortran functions call the C ones: each call is seen once.
+                self.assertEqual(summary.seen("allreduce"), 3 * 2)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "comm/mpi/preload/summary.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace papfft::comm::preload {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+Counts counted() {
+  Counters counters;
+  counters.add_ours(Operation::bcast, 300000, 2'000'000'000);
+  counters.add_ours(Operation::bcast, 262144, 1'000'000'000);
+  counters.add_passed(Operation::bcast, 100, Reason::too_short, 0);
+  counters.add_passed(Operation::alltoallv, std::size_t{1} << 40U, Reason::not_taken, 3'000'000'000);
+  return counters.counts();
+}
+
+TEST(PreloadSummary, CountsCallsByOperationAndSize) {
+  const Counts counts = counted();
+  EXPECT_EQ(counts.of(Operation::bcast, 2).ours, 2);
+  EXPECT_EQ(counts.of(Operation::bcast, 2).ours_ns, 3'000'000'000);
+  EXPECT_EQ(counts.of(Operation::bcast, 0).passed, 1);
+  EXPECT_EQ(counts.of(Operation::alltoallv, 5).passed_ns, 3'000'000'000);
+  EXPECT_EQ(counts.passed_for(Operation::bcast, Reason::too_short), 1);
+  EXPECT_EQ(counts.passed_for(Operation::bcast, Reason::not_taken), 0);
+}
+
+TEST(PreloadSummary, Text) {
+  const std::string text = summary_text({.mode = Mode::on, .ranks = 2, .wall_ns = 12'000'000'000}, counted());
+  EXPECT_THAT(text, AllOf(HasSubstr("mode on, 2 ranks, 4 calls seen on all ranks together, 2 of them ours"),
+                          HasSubstr("50.0 % of the time in collective calls of 256 KiB and more"),
+                          HasSubstr("1 calls passed: short"), HasSubstr("16 MiB")));
+  EXPECT_THAT(text, Not(HasSubstr("gather")));
+}
+
+TEST(PreloadSummary, SaysThatNothingWasSeen) {
+  EXPECT_EQ(summary_text({.mode = Mode::observe, .ranks = 3}, Counts()),
+            "papfft preload: mode observe, 3 ranks, 0 calls seen on all ranks together, 0 of them ours\n");
+}
+
+TEST(PreloadSummary, Json) {
+  EXPECT_EQ(summary_json({.mode = Mode::on, .ranks = 2, .wall_ns = 7}, counted()),
+            "{\"preload\": 1, \"mode\": \"on\", \"ranks\": 2, \"wall_ns\": 7,\n"
+            " \"calls\": [{\"operation\": \"bcast\", \"from_bytes\": 0, \"ours\": 0, \"passed\": 1, "
+            "\"ours_ns\": 0, "
+            "\"passed_ns\": 0},\n"
+            "  {\"operation\": \"bcast\", \"from_bytes\": 262144, \"ours\": 2, \"passed\": 0, \"ours_ns\": "
+            "3000000000, "
+            "\"passed_ns\": 0},\n"
+            "  {\"operation\": \"alltoallv\", \"from_bytes\": 16777216, \"ours\": 0, \"passed\": 1, "
+            "\"ours_ns\": 0, "
+            "\"passed_ns\": 3000000000}],\n"
+            " \"passed\": [{\"operation\": \"bcast\", \"reason\": \"short\", \"calls\": 1},\n"
+            "  {\"operation\": \"alltoallv\", \"reason\": \"operation not taken\", \"calls\": 1}]}\n");
+}
+
+}  // namespace
+}  // namespace papfft::comm::preload
