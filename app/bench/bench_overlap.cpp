@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <memory>
 
 #include "app/bench/bench.hpp"
@@ -63,18 +64,19 @@ class Computation {
   volatile double value_ = 1;
 };
 
-/// Times in us, of one iteration, means over the ranks.
+/// Of one call on this rank, in us.
 struct Times {
-  double pure = 0;     // the call alone, from its start to its end
-  double alone = 0;    // the computation alone
   double compute = 0;  // the computation while the call is under way
   double total = 0;    // start, computation and wait
 };
+
+constexpr int kCalibrations = 3;
 
 struct Row {
   Operation operation;
   std::string algorithm;
   std::uint64_t bytes = 0;
+  std::int64_t steps = 0;  // of the computation
   std::vector<double> pure_us = {};
   std::vector<double> total_us = {};
   std::vector<double> alone_us = {};
@@ -134,22 +136,37 @@ class OverlapBench {
         if (round >= 0) row.pure_us.push_back(pure_us);
       }
     }
+    for (Row& row : rows) choose_steps(row);
     for (int round = -options_.warmup; round < options_.iterations; ++round) {
       for (Row& row : rows) overlap(row, data, round >= 0);
     }
     std::ranges::move(rows, std::back_inserter(rows_));
   }
 
+  /// As many as take as long as the call, while all ranks compute: they may share cores.
+  void choose_steps(Row& row) {
+    const double wanted_us = report::median(row.pure_us);
+    double steps = wanted_us * steps_per_us_;
+    for (int i = 0; i < kCalibrations; ++i) {
+      row.steps = std::max<std::int64_t>(1, std::llround(steps));
+      steps *= wanted_us / std::max(alone_us(row), 1e-3);
+    }
+    row.steps = std::max<std::int64_t>(1, std::llround(steps));
+  }
+
+  double alone_us(const Row& row) {
+    own_.double_barrier();
+    return mean(computation_.run(row.steps));
+  }
+
   /// The computation alone, then a call with as much computation.
   void overlap(Row& row, CollectiveData& data, bool counts) {
-    const auto steps = static_cast<std::int64_t>(report::median(row.pure_us) * steps_per_us_);
-    own_.double_barrier();
-    const double alone_us = mean(computation_.run(steps));
-    const Times times = timed_call(row, data, steps);
+    const double work_us = alone_us(row);
+    const Times times = timed_call(row, data, row.steps);
     const double compute_us = mean(times.compute);
     const double total_us = mean(times.total);
     if (!counts) return;
-    row.alone_us.push_back(alone_us);
+    row.alone_us.push_back(work_us);
     row.compute_us.push_back(compute_us);
     row.total_us.push_back(total_us);
   }

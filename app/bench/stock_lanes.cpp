@@ -236,8 +236,9 @@ class Lanes final : public StockPeer {
   void allgather(const CallArguments& a) {
     const Blocks blocks(*this, a, 1);
     std::byte* const staged = is_in_order_ ? a.recv.data() : room(staged_, blocks.total());
-    // In its place already, if that is where the lanes' blocks come.
-    const void* const from = is_in_order_ ? MPI_IN_PLACE : static_cast<const void*>(a.send.data());
+    const bool is_in_place =
+        is_in_order_ && a.send.data() == staged + blocks.of_ranks.offsets[static_cast<std::size_t>(rank_)];
+    const void* const from = is_in_place ? MPI_IN_PLACE : static_cast<const void*>(a.send.data());
     among_.allgather(from, staged + blocks.of_lanes.offsets[inside_.rank()], blocks.of_hosts, {});
     inside_.allgather(MPI_IN_PLACE, staged, blocks.of_lanes, {});
     if (!is_in_order_) unstage(blocks, staged, a.recv.data());
