@@ -26,7 +26,8 @@ void WayRace::round(int calls, double factor) {
   for (int call = 0; call < calls; ++call) {
     for (Runner& runner : runners_) {
       const bool is_out = std::ranges::find(broken, runner.name) != broken.end();
-      if (is_out || (spent_s_ > budget_s_ && !runner.keep)) continue;
+      const bool must_run = runner.keep && runner.times_s.empty();
+      if (is_out || (spent_s_ > budget_s_ && !must_run)) continue;
       if (const std::optional<double> time_s = time_of_(runner.name)) {
         runner.times_s.push_back(*time_s);
         spent_s_ += *time_s;

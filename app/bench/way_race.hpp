@@ -16,10 +16,10 @@ class WayRace {
   /// Time of one call in s, the same on all ranks; nothing: this way does not work here.
   using Timer = std::function<std::optional<double>(const std::string& way)>;
 
-  /// @param budget_s  of measured time, after which only the ways that are kept in any case get calls
+  /// @param budget_s  of measured time, after which only the ways that are kept in any case get a call, if they have had none
   WayRace(Timer time_of, double budget_s) : time_of_(std::move(time_of)), budget_s_(budget_s) {}
 
-  /// @param keep  it gets all rounds, however slow it is
+  /// @param keep  it stays in the race, however slow it is
   void add(const std::string& way, bool keep = false);
   /// Calls each way that is still in the race so often; drops those whose least time is more than `factor` times the best.
   void round(int calls, double factor);

@@ -167,6 +167,7 @@ class EngineRun {
   void one_by_one(Vectors& engine, ArrivalAware& arrivals, bool real,
                   std::chrono::milliseconds patience = {}) {
     engine.observe(&arrivals.watch());
+    job_.keep_results_by([this] { keep_what_is_done(); });
     try {
       if (std::is_same_v<In, Out> || real) {
         run_as<In, Out>(
@@ -175,12 +176,14 @@ class EngineRun {
         through_complex(engine, patience);
       }
     } catch (const Quit&) {
+      job_.keep_results_by({});
       throw;
     } catch (const comm::StuckError& stuck) {
       end_job(std::make_exception_ptr(job_.agree(stuck)));
     } catch (...) {
       end_job(std::current_exception());
     }
+    job_.keep_results_by({});
     times_ = engine.times();
   }
 

@@ -174,6 +174,7 @@ comm::StuckError Job::agree(const comm::StuckError& mine) {
 void Job::watch_stock_calls(comm::Collectives& comm) {
   comm.engine().watch_stock([this](const comm::StuckError& mine) {
     const int code = report_exception(std::make_exception_ptr(agree(mine)));
+    if (is_root() && keep_results_) keep_results_();
     abort_job(code);
     std::_Exit(code);
   });

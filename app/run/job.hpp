@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "app/cli/exit_code.hpp"
 #include "papfft/collectives.hpp"
@@ -46,6 +47,10 @@ class Job {
   /// @param stop  must outlive the job's work
   void set_stop(StopRequest* stop) { stop_ = stop; }
 
+  /// What the root does before the job is ended by a communication that failed while its own thread is in a call of the MPI library:
+  /// keep the results so far. By another thread. @param keep  empty: nothing
+  void keep_results_by(std::function<void()> keep) { keep_results_ = std::move(keep); }
+
   /// Runs `work` on the root, then tells all ranks how it went. Collective. The root may take any time, for a file or for
   /// a pipe that is quiet: the others are not stuck meanwhile.
   /// @throws Quit on every rank, if `work` threw; the root has then printed the one line.
@@ -84,6 +89,7 @@ class Job {
   std::unique_ptr<StuckRanks> stuck_;  // empty when alone
   comm::Recorder* recorder_ = nullptr;
   StopRequest* stop_ = nullptr;
+  std::function<void()> keep_results_;
 };
 
 /// Starts the ranks, checks that all have been started alike, and runs `body` on each.

@@ -295,7 +295,7 @@ Ranking rank_ways(const RankedCall& call, const MachineLinks& links, std::span<c
 std::string simulated_choice(const RankedCall& call, const MachineLinks& links, const RankingLimits& limits) {
   const int ranks = call.hosts.rank_count();
   const LevelProfile& level = call.hosts.count() > 1 ? links.between : links.inside;
-  const std::string by_rules = rule_choice(call, level.link);
+  std::string by_rules = rule_choice(call, level.link);
   // Of messages that share a link it knows too little: it finds an all-to-all at once much faster than one partner at a time, which was
   // measured to be the faster one.
   const OperationTraits& row = traits(call.operation);

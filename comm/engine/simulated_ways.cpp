@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "comm/engine/simulated_ways.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <chrono>
+#include <cmath>
 #include <span>
 
 #include "comm/engine/call_engine.hpp"
@@ -12,11 +14,10 @@ namespace papfft::comm {
 
 namespace {
 
-using std::chrono::milliseconds;
-
-/// A simulation takes so long at most, and one way more. So it is for calls that have taken longer.
-constexpr milliseconds kBudget{50};
 constexpr double kWorthNs = 1e8;
+/// Of the time that the calls have taken so far, by the model. One way more may be under way then.
+constexpr double kShare = 0.5;
+constexpr double kMostNs = 5e8;
 
 }  // namespace
 
@@ -44,21 +45,22 @@ bool SimulatedWays::improve(const PlannedCall& plan) {
   if (kind.is_settled || kind.modelled_ns < kWorthNs) return false;
   kind.is_settled = true;
   std::array<char, 64> name{};  // the last character is 0
-  if (engine_.rank() == 0) chosen(plan, bytes).copy(name.data(), name.size() - 1);
+  if (engine_.rank() == 0) chosen(plan, bytes, kind.modelled_ns).copy(name.data(), name.size() - 1);
   const auto word = std::as_writable_bytes(std::span(name));
   engine_.run_own(Operation::bcast, word, word, name.size(), "bnom");
   engine_.planner().add_simulated({plan.operation(), bytes, {{name.data()}}});
   return true;
 }
 
-std::string SimulatedWays::chosen(const PlannedCall& plan, std::size_t bytes) const {
+std::string SimulatedWays::chosen(const PlannedCall& plan, std::size_t bytes, double modelled_ns) const {
   using Clock = std::chrono::steady_clock;
   const Transport& transport = engine_.transport();
   const RankedCall call{.operation = plan.operation(),
                         .hosts = Hosts(transport.size(), transport.host_of_rank()),
                         .root = plan.signature.root,
                         .bytes = bytes};
-  const auto end = Clock::now() + kBudget;
+  const std::chrono::nanoseconds budget(std::llround(std::min(kMostNs, kShare * modelled_ns)));
+  const auto end = Clock::now() + budget;
   return simulated_choice(call, *links_,
                           {.most_steps = kStepsAtRunTime, .may_go_on = [end] { return Clock::now() < end; }});
 }

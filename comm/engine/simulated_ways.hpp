@@ -36,7 +36,7 @@ class SimulatedWays {
   };
   using Key = std::pair<Operation, unsigned>;  // and the number of bits of the size
 
-  [[nodiscard]] std::string chosen(const PlannedCall& plan, std::size_t bytes) const;
+  [[nodiscard]] std::string chosen(const PlannedCall& plan, std::size_t bytes, double modelled_ns) const;
 
   CallEngine& engine_;
   std::optional<MachineLinks> links_;

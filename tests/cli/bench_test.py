@@ -408,7 +408,7 @@ class LocalTest(ProgramTest):
             self.assertRegex(tuned, rf"(?m)^{line.split()[0]} .* {re.escape(names[0])} ")
         self.assertIn(f"remembered in {table}", tuned)
         shown = self.papfft("info", environment={"PAPFFT_DECISIONS": str(table)}).stdout.decode()
-        self.assertRegex(shown, "collectives measured by 2 ranks on 1 host.*, kept in .*table.txt\n +cores-per-rank [0-9.]+\n"
+        self.assertRegex(shown, "collectives measured by 2 ranks on 1 host.*, kept in .*table.txt\n +hosts-named \\S+\n +cores-per-rank [0-9.]+\n"
                                 " +link inside alpha_ns=[0-9.e+]+ beta_ns_per_byte=")
         foreign = self.path("foreign.txt")
         foreign.write_text(re.sub("(?m)^library .*$", "library Some MPI 1.0", table.read_text()))

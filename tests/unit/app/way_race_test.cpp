@@ -54,15 +54,19 @@ TEST(WayRace, JudgesByTheMedian) {
   EXPECT_EQ(race.ways().back().us, 3e6);
 }
 
-TEST(WayRace, BeyondTheBudgetOnlyTheKeptGetCalls) {
+TEST(WayRace, BeyondTheBudgetOnlyTheKeptGetTheirFirstCall) {
   Track track;
-  track.times_s = {{"kept", {1}}, {"other", {1}}};
+  track.times_s = {{"kept", {1}}, {"other", {1}}, {"late", {1}}, {"kept late", {1}}};
   WayRace race = track.race(3.5);
   race.add("kept", true);
   race.add("other");
   race.round(10, 5);
-  EXPECT_EQ(track.calls["kept"], 10U);
-  EXPECT_EQ(track.calls["other"], 2U);
+  EXPECT_EQ(track.calls["kept"] + track.calls["other"], 4U);
+  race.add("late");
+  race.add("kept late", true);
+  race.round(10, 5);
+  EXPECT_EQ(track.calls["late"], 0U);
+  EXPECT_EQ(track.calls["kept late"], 1U);
 }
 
 }  // namespace
