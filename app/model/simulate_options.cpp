@@ -42,7 +42,7 @@ std::string footer() {
          "which is the larger of two: what must cross some host's link, and what must be copied inside a "
          "host. "
          "The algorithm 'bound' makes a row of it. Without --hosts it also shows the column, and for "
-         "allgather, reduce_scatter, alltoall and allreduce the bound counts when the ranks arrive.\n"
+         "reduce, allgather, reduce_scatter, alltoall and allreduce the bound counts when the ranks arrive.\n"
          "Patterns:\n" +
          known_arrival_patterns() +
          "\nAlgorithms that plan by arrival times know these times, up to --prediction-error. Run time: from "

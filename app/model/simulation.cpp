@@ -128,7 +128,7 @@ class Simulation {
     if (!comm::has_bound_by_arrivals(settings_.operation) || !settings_.hosts.empty() || block == 0) return 0;
     for (std::int64_t& arrival : arrivals) arrival *= kTicksPerNs;
     return ns_of(comm::bound_by_arrivals(settings_.operation, arrivals, static_cast<std::int64_t>(block),
-                                         settings_.machine.beta));
+                                         settings_.machine.beta, options_.root));
   }
 
   /// The least run time of each call.

@@ -25,15 +25,26 @@ std::int64_t rounds_after(Operation operation, std::int64_t ranks, std::int64_t 
 
 }  // namespace
 
-bool has_bound_by_arrivals(Operation operation) { return !is_rooted(operation); }
+bool has_bound_by_arrivals(Operation operation) {
+  return operation == Operation::reduce || !is_rooted(operation);
+}
 
 std::int64_t bound_by_arrivals(Operation operation, std::span<const std::int64_t> arrival_ns,
-                               std::int64_t segments, std::int64_t round) {
+                               std::int64_t segments, std::int64_t round, Rank root) {
   if (!has_bound_by_arrivals(operation))
-    throw std::invalid_argument("bound by arrivals: " + std::string(to_string(operation)) + " has a root");
-  if (arrival_ns.empty() || segments < 1 || round < 0)
+    throw std::invalid_argument("bound by arrivals: " + std::string(to_string(operation)) +
+                                " has no such bound");
+  if (arrival_ns.empty() || segments < 1 || round < 0 || root < 0 || root >= std::ssize(arrival_ns))
     throw std::invalid_argument("bound by arrivals: needs a rank, a segment and a round time");
   if (arrival_ns.size() == 1) return 0;
+  if (is_rooted(operation)) {
+    const auto [first, last] = std::ranges::minmax(arrival_ns);
+    std::int64_t end = last;
+    for (Rank r = 0; r < std::ssize(arrival_ns); ++r) {
+      if (r != root) end = std::max(end, arrival_ns[static_cast<std::size_t>(r)] + segments * round);
+    }
+    return end - first;
+  }
   std::vector<std::int64_t> latest_first(arrival_ns.begin(), arrival_ns.end());
   std::ranges::sort(latest_first, std::greater<>());
   const std::int64_t ranks = std::ssize(arrival_ns);

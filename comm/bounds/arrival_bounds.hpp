@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What ranks that arrive apart need at least for an operation without a root.
+// What ranks that arrive apart need at least for an exchange among all, or for a reduction.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace papfft::comm {
 
-/// Least run time of an allgather, reduce_scatter, alltoall or allreduce, of any algorithm: from the first arrival to the last exit. A
+/// Least run time of a reduce, allgather, reduce_scatter, alltoall or allreduce, of any algorithm: from the first arrival to the last exit. A
 /// rank sends one segment at a time and receives one at a time, each in `round`. Its data exist from its arrival on. Before it arrives
 /// it may receive and hand on what others have, as with a background thread. It is done no sooner than it arrives.
 ///
@@ -16,6 +16,7 @@ namespace papfft::comm {
 ///
 /// | operation | done no sooner than | why |
 /// |---|---|---|
+/// | reduce | N t after the latest rank but the root | its vector leaves it |
 /// | alltoall, reduce_scatter | b_1 + (P-1) N t | the last rank has something for each of the P-1 others |
 /// | allgather | b_k + k N t, k < P | the first rank must receive the blocks of the k latest after b_k |
 /// | | b_1 + (N-1+q) t | the last rank's block is broadcast; q = ceil(log2 P) |
@@ -28,9 +29,9 @@ namespace papfft::comm {
 ///
 /// Segments may be single bytes: then N is the block's size and t the time of a byte. The bound holds for any cutting.
 /// @param arrival_ns  of each rank; the result is in the same unit as these and `round`
-/// @throws std::invalid_argument  no rank, another operation, segments < 1 or round < 0
+/// @throws std::invalid_argument  no rank, no such root, another operation, segments < 1 or round < 0
 [[nodiscard]] std::int64_t bound_by_arrivals(Operation operation, std::span<const std::int64_t> arrival_ns,
-                                             std::int64_t segments, std::int64_t round);
+                                             std::int64_t segments, std::int64_t round, Rank root = 0);
 
 /// Whether there is such a bound.
 [[nodiscard]] bool has_bound_by_arrivals(Operation operation);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sorted linear-synchronised gather, then a broadcast. Rank 0 invites one rank after another, those expected first first, so that a
-// late rank holds up nobody. Each block that has come is broadcast at once over a circulant graph, one block behind another. With a
-// background thread (`bslb`) rank 0 gathers before its own caller comes.
+// late rank holds up nobody. Each block that has come is broadcast at once over a circulant graph, one block behind another, rank 0's
+// own in its turn. With a background thread (`bslb`) rank 0 gathers and broadcasts before its own caller comes.
 //
 //     P = 3, arrivals 0 20 10    2 -> 0, 1 -> 0; blocks 0, 2, 1 are broadcast in this order
 #include <algorithm>
@@ -34,6 +34,13 @@ void add_gather(RankBuilder& builder, const std::vector<Rank>& order, Rank rank,
   }
 }
 
+/// The root's own block in its turn: in the background, the others' do not wait for its caller.
+std::vector<Rank> by_arrival(std::vector<Rank> order, const std::vector<std::int64_t>& arrival_ns) {
+  if (!arrival_ns.empty())
+    std::ranges::stable_sort(order, {}, [&](Rank r) { return arrival_ns[static_cast<std::size_t>(r)]; });
+  return order;
+}
+
 RankSchedule generate(const Request& request, Rank rank) {
   const int p = request.ranks;
   const std::vector<Rank> order = arrival_order(p, kRoot, request.arrival_ns);
@@ -44,9 +51,10 @@ RankSchedule generate(const Request& request, Rank rank) {
   const CirculantRounds rounds(graph, p);
   const Circulant::Blocks receive = graph.receive(rank);
   const Circulant::Blocks send = graph.send(rank);
+  const std::vector<Rank> turns = by_arrival(order, request.arrival_ns);
   const auto owner_of = [&](int i, int entry) {
     const int turn = rounds.block(i, entry);
-    return turn < 0 ? -1 : order[static_cast<std::size_t>(turn)];
+    return turn < 0 ? -1 : turns[static_cast<std::size_t>(turn)];
   };
   for (int i = 0; i < rounds.count(); ++i) {
     const int k = rounds.edge(i);

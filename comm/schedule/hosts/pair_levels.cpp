@@ -161,6 +161,7 @@ class Generator {
                   to);
     }
     std::vector<int> place;  // op of the outer program -> where it is now
+    place.reserve(idx(outer_.program.size()));
     for (int i = 0; i < outer_.program.size(); ++i) place.push_back(add_outer(i, place));
     for (int h = 0; h < h_count; ++h) {
       if (h == host_) continue;

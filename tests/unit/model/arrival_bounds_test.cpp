@@ -192,12 +192,13 @@ TEST_P(ArrivalBound, IsNeverAboveTheBestOfAllSchedulesAndSeldomBelow) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Small, Bound,
+    Small, ArrivalBound,
     testing::Values(Case{Operation::allgather, 2, 2, 4}, Case{Operation::allgather, 3, 1, 4},
                     Case{Operation::reduce_scatter, 2, 2, 3}, Case{Operation::reduce_scatter, 3, 1, 2},
-                    Case{Operation::alltoall, 2, 2, 3}, Case{Operation::alltoall, 3, 1, 1},
-                    Case{Operation::allreduce, 2, 3, 4}, Case{Operation::allreduce, 3, 1, 4},
-                    Case{Operation::allreduce, 3, 2, 3}, Case{Operation::allreduce, 4, 1, 2}),
+                    Case{Operation::reduce, 2, 2, 3}, Case{Operation::alltoall, 2, 2, 3},
+                    Case{Operation::alltoall, 3, 1, 1}, Case{Operation::allreduce, 2, 3, 4},
+                    Case{Operation::allreduce, 3, 1, 4}, Case{Operation::allreduce, 3, 2, 3},
+                    Case{Operation::allreduce, 4, 1, 2}),
     [](const auto& test) {
       return std::string(to_string(test.param.operation)) + "_" + std::to_string(test.param.ranks) +
              "_ranks_" + std::to_string(test.param.segments) + "_segments";
@@ -209,6 +210,8 @@ TEST(BoundByArrivals, OfOneLateRank) {
   EXPECT_EQ(bound_by_arrivals(Operation::reduce_scatter, late, 10, 1), 170);  // seven parts of sums
   EXPECT_EQ(bound_by_arrivals(Operation::allgather, late, 10, 1), 112);       // a broadcast of its block
   EXPECT_EQ(bound_by_arrivals(Operation::allreduce, late, 10, 1), 112);       // and of its vector
+  EXPECT_EQ(bound_by_arrivals(Operation::reduce, late, 10, 1, 0), 110);       // its vector
+  EXPECT_EQ(bound_by_arrivals(Operation::reduce, late, 10, 1, 2), 100);       // of a late root, nothing
 }
 
 TEST(BoundByArrivals, OfRanksThatComeTogether) {
@@ -222,7 +225,8 @@ TEST(BoundByArrivals, OfRanksThatComeTogether) {
 TEST(BoundByArrivals, RefusesWhatMakesNoSense) {
   const Times two = {1, 2};
   EXPECT_EQ(bound_by_arrivals(Operation::allreduce, Times{7}, 1, 1), 0);
-  EXPECT_THROW((void)bound_by_arrivals(Operation::reduce, two, 1, 1), std::invalid_argument);
+  EXPECT_THROW((void)bound_by_arrivals(Operation::bcast, two, 1, 1), std::invalid_argument);
+  EXPECT_THROW((void)bound_by_arrivals(Operation::reduce, two, 1, 1, 2), std::invalid_argument);
   EXPECT_THROW((void)bound_by_arrivals(Operation::allreduce, {}, 1, 1), std::invalid_argument);
   EXPECT_THROW((void)bound_by_arrivals(Operation::allreduce, two, 0, 1), std::invalid_argument);
   EXPECT_THROW((void)bound_by_arrivals(Operation::allreduce, two, 1, -1), std::invalid_argument);
