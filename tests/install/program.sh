@@ -7,6 +7,17 @@ source "$(dirname "$0")/common.sh"
 "$prefix/bin/papfft" cluster --help | grep -q 'papfft cluster COMMAND' || fail "papfft cluster"
 preloaded=$("$prefix/bin/papfft" preload --path)
 [[ $preloaded == "$prefix/$PAPFFT_LIBDIR/libpapfft_mpi.so" && -e $preloaded ]] || fail "papfft preload --path: $preloaded"
+# The module file, by the one language that both kinds of module systems read.
+if command -v tclsh >/dev/null; then
+  module=$prefix/share/papfft/modulefiles/papfft-preload
+  { echo 'proc module-whatis {text} {}; proc prepend-path {name value} {puts "$name $value"}; proc setenv {name value} {puts "$name $value"}'
+    echo "set ModulesCurrentModulefile $module; source $module"; } >read_module.tcl
+  tclsh read_module.tcl >module
+  diff - module <<END || fail "the module file"
+PATH $prefix/bin
+OMPI_MCA_mca_base_env_list LD_PRELOAD=$preloaded
+END
+fi
 pages=$("$prefix/bin/papfft" --help |
   awk '/^Examples:/ { over = 1 } !over && /^  [a-z]/ { print "papfft-" $1 }')
 [[ $pages == *papfft-transform* ]] || fail "no commands in --help"

@@ -178,6 +178,13 @@ class MistakesTest(Programs):
         self.assertNotIn("mode on", done.stderr)
 
 
+class FailuresTest(Programs):
+    def test_a_failure_goes_to_the_programs_error_handler(self):
+        done = mpirun(ranks_of("failing", 2, {"LD_PRELOAD": LIBRARY, "PAPFFT_STUCK_MS": 200}))
+        self.assertIn("rank 0: MPI_ERR_OTHER, handled 1", done.stdout)
+        self.assertIn("papfft preload: bcast: no progress for 200 ms: rank 0 waits for rank 1", done.stderr)
+
+
 class ThreadsTest(Programs):
     def test_threads_on_communicators_of_their_own(self):
         self.without("threads", 3)

@@ -63,11 +63,16 @@ void make(Group& group, MPI_Comm comm, const Options& options, bool with_session
   }
 }
 
+void add(ExpectedCalls& sum, const SessionStatistics& session) {
+  sum.calls += session.calls;
+  sum.planned += session.planned;
+  sum.begun_early += session.begun_early;
+}
+
 }  // namespace
 
 Group::~Group() {
-  if (living != nullptr) --*living;
-  if (sessions != nullptr) --*sessions;
+  if (owner != nullptr) owner->forget(*this);
 }
 
 Communicators::Communicators(const Settings& settings, const Options& options)
@@ -89,7 +94,8 @@ Group& Communicators::of(MPI_Comm comm) {
 bool Communicators::may_have_session() const {
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
-  return level == MPI_THREAD_MULTIPLE && !settings_.is_reproducible && sessions_ < kMostSessions;
+  const std::lock_guard lock(mutex_);
+  return level == MPI_THREAD_MULTIPLE && !settings_.is_reproducible && std::ssize(sessions_) < kMostSessions;
 }
 
 std::unique_ptr<Group> Communicators::made_for(MPI_Comm comm) {
@@ -110,13 +116,26 @@ std::unique_ptr<Group> Communicators::made_for(MPI_Comm comm) {
     group->ours = nullptr;
     return group;
   }
-  group->living = &living_;
+  group->owner = this;
   ++living_;
-  if (group->session != nullptr) {
-    group->sessions = &sessions_;
-    ++sessions_;
-  }
+  const std::lock_guard lock(mutex_);
+  if (group->session != nullptr) sessions_.push_back(group->session);
   return group;
+}
+
+void Communicators::forget(const Group& group) {
+  --living_;
+  if (group.session == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  std::erase(sessions_, group.session);
+  add(ended_, group.session->statistics());
+}
+
+ExpectedCalls Communicators::expected_calls() const {
+  const std::lock_guard lock(mutex_);
+  ExpectedCalls all = ended_;
+  for (const Session* session : sessions_) add(all, session->statistics());
+  return all;
 }
 
 }  // namespace papfft::comm::preload

@@ -4,12 +4,16 @@
 
 #include <atomic>
 #include <memory>
-#include <optional>
+#include <mutex>
+#include <vector>
 
 #include "comm/mpi/preload/eligibility.hpp"
+#include "comm/mpi/preload/summary.hpp"
 #include "papfft/mpi.hpp"
 
 namespace papfft::comm::preload {
+
+class Communicators;
 
 /// What the library keeps of a communicator of the program's.
 struct Group {
@@ -17,8 +21,7 @@ struct Group {
   std::unique_ptr<Collectives> ours = {};  ///< unless they do
   /// The same, where it predicts arrivals and lets calls begin before their callers come.
   Session* session = nullptr;
-  std::atomic<int>* living = nullptr;  ///< counts the groups with a communicator of ours
-  std::atomic<int>* sessions = nullptr;
+  Communicators* owner = nullptr;  ///< of a group with a communicator of ours: is told of its end
 
   Group() = default;
   ~Group();
@@ -48,6 +51,11 @@ class Communicators {
 
   /// Collective over `comm` when it is called for it first. Never throws: a communicator of ours that cannot be made is a reason to pass.
   [[nodiscard]] Group& of(MPI_Comm comm);
+  /// That has been made here is about to end.
+  void forget(const Group& group);
+
+  /// On all communicators so far.
+  [[nodiscard]] ExpectedCalls expected_calls() const;
 
  private:
   [[nodiscard]] std::unique_ptr<Group> made_for(MPI_Comm comm);
@@ -57,7 +65,9 @@ class Communicators {
   const Options& options_;
   int keyval_ = MPI_KEYVAL_INVALID;
   std::atomic<int> living_ = 0;
-  std::atomic<int> sessions_ = 0;
+  mutable std::mutex mutex_;  // of what follows
+  std::vector<const Session*> sessions_ = {};
+  ExpectedCalls ended_ = {};  // on communicators that are no more
 };
 
 }  // namespace papfft::comm::preload

@@ -25,22 +25,25 @@ enum class Reason : std::uint8_t {
   strangers,   ///< some rank is not of this MPI_COMM_WORLD, so its settings are unknown
   too_many,    ///< Settings::most_communicators
   stock_best,  ///< "auto" leaves calls of that size to the MPI library
+  guarded,     ///< the guard of "auto" tried MPI's own way, or has found it faster
   failed       ///< a call of ours on that communicator has failed before
 };
 
 /// In the order of the enumerators: what the summary says.
-inline constexpr std::array<std::string_view, 12> kReasonTexts = {"ours",
-                                                                  "short",
-                                                                  "operation not taken",
-                                                                  "invalid argument",
-                                                                  "operation not commutative",
-                                                                  "operation and datatype unknown together",
-                                                                  "one rank",
-                                                                  "intercommunicator",
-                                                                  "ranks of several MPI_COMM_WORLDs",
-                                                                  "too many communicators",
-                                                                  "MPI's own is expected to be faster",
-                                                                  "an earlier call failed"};
+inline constexpr std::array<std::string_view, 13> kReasonTexts = {
+    "ours",
+    "short",
+    "operation not taken",
+    "invalid argument",
+    "operation not commutative",
+    "operation and datatype unknown together",
+    "one rank",
+    "intercommunicator",
+    "ranks of several MPI_COMM_WORLDs",
+    "too many communicators",
+    "MPI's own is expected to be faster",
+    "the guard tried MPI's own, or found it faster",
+    "an earlier call failed"};
 
 /// The kinds of datatypes that MPI defines its operations on (MPI 3.1, 5.9.2).
 enum class TypeKind : std::uint8_t { integer, floating, logical, complex, byte, pair, other };

@@ -30,15 +30,17 @@ Options as_reproducible(Options options) {
   return options;
 }
 
-/// At rank 0. The ranks' processing times overlap, so their clocks are added up as well.
-Counts sums_of(Counts mine, std::int64_t& wall_ns) {
+/// At rank 0: what all ranks say, added up, the time of the run as well.
+Counts sums_of(Counts mine, Run& run) {
+  const std::array<std::int64_t*, 4> others = {&run.wall_ns, &run.expected.calls, &run.expected.planned,
+                                               &run.expected.begun_early};
   std::vector<std::int64_t> values = mine.values();
-  values.push_back(wall_ns);
+  for (const std::int64_t* other : others) values.push_back(*other);
   std::vector<std::int64_t> sums(values.size());
   next_pmpi().reduce(values.data(), sums.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_SUM, 0,
                      MPI_COMM_WORLD);
-  wall_ns = sums.back();
-  sums.pop_back();
+  for (std::size_t i = 0; i < others.size(); ++i) *others.at(i) = sums.at(Counts::kSize + i);
+  sums.resize(Counts::kSize);
   return Counts(std::move(sums));
 }
 
@@ -127,6 +129,16 @@ Group* Runtime::group_for(const Call& call, Reason& reason) {
   return &group;
 }
 
+void Runtime::note_served(const Call& call, const Group& group, std::int64_t from_ns) {
+  const bool is_stock = group.ours->last_call().segments == 0;
+  const std::int64_t ns = note_end(call, is_stock ? "mpi" : "ours", from_ns);
+  if (is_stock) {
+    counters_.add_passed(call.operation, call.bytes, Reason::guarded, ns);
+  } else {
+    counters_.add_ours(call.operation, call.bytes, ns);
+  }
+}
+
 int Runtime::fail(Group& group, const Call& call, const char* what) {
   group.reason = Reason::failed;
   std::fprintf(stderr, "papfft preload: %.*s: %s\n", static_cast<int>(to_string(call.operation).size()),
@@ -140,9 +152,11 @@ void Runtime::report() {
   ArrivalRecording recording;
   if (observation_) recording = observation_->collect();
   if (!settings_.report.empty()) {
-    Run run{.mode = settings_.mode, .wall_ns = ended_ns - started_ns_};
+    Run run{.mode = settings_.mode,
+            .wall_ns = ended_ns - started_ns_,
+            .expected = communicators_->expected_calls()};
     PMPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
-    const Counts sums = sums_of(counters_.counts(), run.wall_ns);
+    const Counts sums = sums_of(counters_.counts(), run);
     const bool is_json = settings_.report.ends_with(".json");
     if (world_rank() == 0)
       write(settings_.report,

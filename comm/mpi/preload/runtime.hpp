@@ -57,6 +57,8 @@ class Runtime {
   [[nodiscard]] bool all_agree() const;
   void complain() const;
   void report();
+  /// A call that the group has served has ended, maybe by the MPI library's own algorithm.
+  void note_served(const Call& call, const Group& group, std::int64_t from_ns);
   /// @return how long the call took, in ns
   std::int64_t note_end(const Call& call, const char* algorithm, std::int64_t from_ns) {
     const std::int64_t now_ns = steady_now_ns();
@@ -99,7 +101,7 @@ int Runtime::carry_out(const Call& call, Check check, Serve serve, Pass pass) {
       group->arrive();
       serve(*group->ours, settings_.algorithm_of(call.operation));
       group->leave();
-      counters_.add_ours(call.operation, call.bytes, note_end(call, "ours", from_ns));
+      note_served(call, *group, from_ns);
       return MPI_SUCCESS;
     } catch (const std::invalid_argument&) {  // nothing has happened yet, and MPI says better what is wrong
       reason = Reason::invalid;

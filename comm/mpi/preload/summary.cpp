@@ -123,6 +123,12 @@ std::string summary_text(const Run& run, const Counts& sums) {
   if (all.calls == 0) return text;
   text += formatted("  %.1f %% of the time in collective calls of %s and more\n",
                     percent(all.long_ns, run.wall_ns), size_text(kClassBytes.at(kLongClass)).c_str());
+  if (run.expected.calls > 0) {
+    text += formatted(
+        "  of %.1f calls per rank with predicted arrivals %.1f planned by them, %.1f begun early\n",
+        static_cast<double>(run.expected.calls) / ranks, static_cast<double>(run.expected.planned) / ranks,
+        static_cast<double>(run.expected.begun_early) / ranks);
+  }
   text += "  operation       bytes from  ours per rank  MPI's per rank  s in ours  s in MPI's\n";
   for_each_row(sums, [&](const OperationTraits& row, std::size_t c, const CallCounts& counts) {
     text += formatted("  %-15.15s %10s %14.1f %15.1f %10.3f %11.3f\n", row.name.data(),
@@ -155,7 +161,10 @@ std::string summary_json(const Run& run, const Counts& sums) {
   }
   return "{\"preload\": 1, \"mode\": \"" + std::string(kModeNames.at(static_cast<std::size_t>(run.mode))) +
          "\", \"ranks\": " + std::to_string(run.ranks) + ", \"wall_ns\": " + std::to_string(run.wall_ns) +
-         ",\n \"calls\": [" + rows + "],\n \"passed\": [" + reasons + "]}\n";
+         ",\n \"expected\": {\"calls\": " + std::to_string(run.expected.calls) +
+         ", \"planned\": " + std::to_string(run.expected.planned) +
+         ", \"begun_early\": " + std::to_string(run.expected.begun_early) + "}" + ",\n \"calls\": [" + rows +
+         "],\n \"passed\": [" + reasons + "]}\n";
 }
 
 }  // namespace papfft::comm::preload

@@ -58,11 +58,19 @@ class Counters {
   std::array<std::atomic<std::int64_t>, Counts::kSize> values_{};
 };
 
+/// Of the calls on communicators where arrivals are predicted.
+struct ExpectedCalls {
+  std::int64_t calls = 0;
+  std::int64_t planned = 0;      ///< in an order that followed predicted arrivals
+  std::int64_t begun_early = 0;  ///< before the caller came
+};
+
 /// What the summary says beside the counts.
 struct Run {
   Mode mode = Mode::on;
   int ranks = 1;
   std::int64_t wall_ns = 0;  ///< from MPI_Init to MPI_Finalize, of all ranks together
+  ExpectedCalls expected = {};
 };
 
 /// @param sums  over the ranks

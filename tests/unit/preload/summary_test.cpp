@@ -36,6 +36,10 @@ TEST(PreloadSummary, Text) {
                           HasSubstr("50.0 % of the time in collective calls of 256 KiB and more"),
                           HasSubstr("1 calls passed: short"), HasSubstr("16 MiB")));
   EXPECT_THAT(text, Not(HasSubstr("gather")));
+  EXPECT_THAT(text, Not(HasSubstr("predicted")));
+  EXPECT_THAT(
+      summary_text({.ranks = 2, .wall_ns = 1, .expected = {6, 4, 1}}, counted()),
+      HasSubstr("of 3.0 calls per rank with predicted arrivals 2.0 planned by them, 0.5 begun early"));
 }
 
 TEST(PreloadSummary, SaysThatNothingWasSeen) {
@@ -44,8 +48,9 @@ TEST(PreloadSummary, SaysThatNothingWasSeen) {
 }
 
 TEST(PreloadSummary, Json) {
-  EXPECT_EQ(summary_json({.mode = Mode::on, .ranks = 2, .wall_ns = 7}, counted()),
+  EXPECT_EQ(summary_json({.mode = Mode::on, .ranks = 2, .wall_ns = 7, .expected = {6, 4, 2}}, counted()),
             "{\"preload\": 1, \"mode\": \"on\", \"ranks\": 2, \"wall_ns\": 7,\n"
+            " \"expected\": {\"calls\": 6, \"planned\": 4, \"begun_early\": 2},\n"
             " \"calls\": [{\"operation\": \"bcast\", \"from_bytes\": 0, \"ours\": 0, \"passed\": 1, "
             "\"ours_ns\": 0, "
             "\"passed_ns\": 0},\n"
