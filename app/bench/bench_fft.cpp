@@ -283,8 +283,8 @@ class FftBench {
   void keep_scrambled(const fft::Buffer<Complex>& blocks) {
     if (!job_.is_root()) return;
     const std::size_t block = options_.length / static_cast<std::size_t>(job_.size());
-    std::vector<const Complex*> each;
-    for (int r = 0; r < job_.size(); ++r) each.push_back(blocks.data() + static_cast<std::size_t>(r) * block);
+    std::vector<const Complex*> each(static_cast<std::size_t>(job_.size()));
+    for (std::size_t r = 0; r < each.size(); ++r) each[r] = blocks.data() + r * block;
     fft::interleave<T>(each, block, data_.out.data());
   }
 

@@ -166,14 +166,16 @@ class Transform {
     return true;
   }
 
-  /// What rank 0 needs for vectors in memory, about: the samples, the results, and the work space of its transform or all blocks.
+  /// What rank 0 needs for vectors in memory, about: the samples, the results, and the work space of its transform; or all blocks, and its
+  /// own with work space.
   [[nodiscard]] std::uint64_t root_bytes(const TransformPlan& plan) const {
     constexpr bool kComplex = std::is_same_v<In, Out>;
-    const bool alone = job_.size() == 1 || options_.engine == "alone";
+    const auto ranks = static_cast<std::uint64_t>(job_.size());
+    const bool alone = ranks == 1 || options_.engine == "alone";
     const std::uint64_t in = plan.rows * std::max(plan.stored, Shape::in(plan.length)) * sizeof(In);
     const std::uint64_t out = plan.rows * Shape::out(plan.length) * sizeof(Out);
     const std::uint64_t work = plan.length * sizeof(typename Shape::Complex) / (kComplex ? 1 : 2);
-    return in + (alone && kComplex ? 0 : out) + work;
+    return in + (alone && kComplex ? 0 : out) + work + (alone ? 0 : 2 * work / ranks);
   }
 
   /// @throws MemoryError  the input does not fit into this rank's memory

@@ -160,7 +160,7 @@ std::optional<std::string> why_slices(const TransformOptions& options, const Tra
                            io::can_place(options.io.out) && fft::can_share(plan.length, false, work.ranks());
   if (!is_possible) return std::nullopt;
   if (known.root_bytes > known.available_bytes) {
-    return fmt::format("rank 0 has not the {} that it would need to share the vector out",
+    return fmt::format("rank 0 lacks the {} of memory that it needs for the whole vector",
                        memory_text(known.root_bytes));
   }
   const bool asked_for_others =

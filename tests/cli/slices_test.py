@@ -197,8 +197,11 @@ class SlicesRefusalsTest(SlicesCase):
         alone = transform(500000, None)
         self.assertEqual((alone.returncode, len(complaints(alone.stderr))), (70, 1), alone.stderr.decode())
         self.assertIn("rank 0 needs 537 MB of memory", complaints(alone.stderr)[0])
-        shared = transform(900000, 4, *SLICES)
+        shared = transform(900000, 4, "--json", "r.json")  # rank 0 could not hold it, so that auto has all ranks read it
         self.assertEqual(shared.returncode, 0, shared.stderr.decode())
+        settings = json.loads(self.path("r.json").read_text())["settings"]
+        self.assertEqual(settings["engine"], "slices")
+        self.assertIn("rank 0 lacks the ", settings["engine_because"])
         spectrum = np.load(self.path("out.npy"), mmap_mode="r")
         for k in (0, 1, 12345678, 2**24, 2**25 - 1):
             self.assertLessEqual(abs(spectrum[k] - np.exp(-2j * np.pi * k / 2**25)), 1e-6)
