@@ -9,6 +9,9 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "app/bench/bench.hpp"
 #include "app/bench/bench_common.hpp"
@@ -24,6 +27,7 @@
 #include "comm/mpi/mpi_transport.hpp"
 #include "fft/engines/farm_fft.hpp"
 #include "fft/engines/parallel_fft.hpp"
+#include "fft/engines/slices_fft.hpp"
 #include "fft/engines/stream_fft.hpp"
 #include "fft/local/local.hpp"
 #include "fft/local/real.hpp"
@@ -122,10 +126,13 @@ class FftBench {
       const FftEngine& engine = find_fft_engine(name);
       if (engine.wire == Wire::none) continue;  // always measured
       const std::vector<std::string> none = {""};
-      for (const std::string& gather : engine.has_gather ? options_.gathers : none) {
+      const std::vector<std::string> orders = {"scrambled", "natural"};
+      for (const std::string& variant : engine.is_distributed ? orders
+                                        : engine.has_gather   ? options_.gathers
+                                                              : none) {
         FftRow& row = result_.rows.emplace_back();
         row.engine = &engine;
-        row.gather = gather;
+        (engine.is_distributed ? row.order : row.gather) = variant;
       }
     }
     makers_.resize(result_.rows.size());
@@ -164,6 +171,10 @@ class FftBench {
       run_stock(comm, row, watch, count, engine == "mpi-fftw");
     } else if (engine == "fftw-mpi") {
       run_fftw_mpi(comm, row, count);
+    } else if (engine == "fftw-mpi-distributed") {
+      run_fftw_mpi_distributed(comm, row, count);
+    } else if (engine == "slices") {
+      run_slices(comm, session, row, count);
     } else {
       run_shared(comm, session, row, watch, count);
     }
@@ -245,25 +256,104 @@ class FftBench {
     });
   }
 
+  /// As repeat(), without an observer.
+  template <typename Each>
+  void time_vectors(const OwnComm& comm, FftRow& row, int count, Each each) {
+    for (int v = 0; v < options_.warm_up; ++v) each();
+    begin_turn(comm);
+    for (int v = 0; v < count; ++v) {
+      const auto start = Clock::now();
+      each();
+      row.vector.push_back(since_ms(start));
+      row.total_ms += row.vector.back();
+    }
+  }
+
   /// Its own order of bins counts as a result; they are put in order for the check alone.
   void run_fftw_mpi(const OwnComm& comm, FftRow& row, int count) {
     if constexpr (!kReal) {
       FftwMpi<T> fft(comm.get(), options_.length);
       fft::Buffer<Complex> blocks(job_.is_root() ? options_.length : 0);
-      for (int v = 0; v < options_.warm_up; ++v) fft.execute(data_.in.data(), blocks.data());
-      begin_turn(comm);
-      for (int v = 0; v < count; ++v) {
-        const auto start = Clock::now();
-        fft.execute(data_.in.data(), blocks.data());
-        row.vector.push_back(since_ms(start));
-        row.total_ms += row.vector.back();
-      }
-      if (!job_.is_root()) return;
+      time_vectors(comm, row, count, [&] { fft.execute(data_.in.data(), blocks.data()); });
+      keep_scrambled(blocks);
+    }
+  }
+
+  /// @param blocks  at the root: each rank's bins r, r+P, ...
+  void keep_scrambled(const fft::Buffer<Complex>& blocks) {
+    if (!job_.is_root()) return;
+    const std::size_t block = options_.length / static_cast<std::size_t>(job_.size());
+    std::vector<const Complex*> each(static_cast<std::size_t>(job_.size()));
+    for (std::size_t r = 0; r < each.size(); ++r) each[r] = blocks.data() + r * block;
+    fft::interleave<T>(each, block, data_.out.data());
+  }
+
+  /// The samples are with the ranks before and the bins after; handing out and collecting them is not timed.
+  void run_fftw_mpi_distributed(const OwnComm& comm, FftRow& row, int count) {
+    if constexpr (!kReal) {
+      const bool natural = row.order == "natural";
+      FftwMpi<T> fft(comm.get(), options_.length, natural ? BinOrder::natural : BinOrder::scrambled);
       const std::size_t block = options_.length / static_cast<std::size_t>(job_.size());
-      std::vector<const Complex*> each;
-      for (int r = 0; r < job_.size(); ++r)
-        each.push_back(blocks.data() + static_cast<std::size_t>(r) * block);
-      fft::interleave<T>(each, block, data_.out.data());
+      const std::span<const Complex> whole(data_.in.data(), data_.in.size());
+      job_.comm().template scatter<Complex>(whole, std::span(fft.samples(), block), 0);
+      time_vectors(comm, row, count, [&] { fft.execute(); });
+      collect_bins(std::span(fft.bins(), block), natural);
+    }
+  }
+
+  void run_slices(const OwnComm& comm, comm::MpiSession& session, FftRow& row, int count) {
+    if constexpr (!kReal) {
+      const bool natural = row.order == "natural";
+      fft::SlicesFft<T> fft(session, {.length = options_.length, .rigor = fft::Rigor::tuned});
+      const auto ranks = static_cast<std::size_t>(job_.size());
+      std::vector<std::size_t> counts;
+      for (std::size_t r = 0; r < ranks; ++r) counts.push_back(ranks * fft.layout().slice(r).count());
+      const std::size_t mine = counts[static_cast<std::size_t>(job_.rank())];
+      fft::Buffer<Complex> slice(mine);
+      hand_out_slices(fft.layout(), counts, slice);
+      fft::Buffer<Complex> ordered(natural ? mine : 0);
+      time_vectors(comm, row, count, [&] {
+        fft.execute(slice.data());
+        if (!natural) return;
+        std::size_t done = 0;
+        fft.put_in_order([&](std::uint64_t /*first*/, std::span<const Complex> bins) {
+          std::ranges::copy(bins, ordered.data() + std::exchange(done, done + bins.size()));
+        });
+      });
+      if (natural) {
+        job_.comm().template gatherv<Complex>(std::span<const Complex>(ordered.data(), ordered.size()),
+                                              std::span(data_.out.data(), data_.out.size()), counts, 0);
+      } else {
+        collect_bins(fft.bins(), false);
+      }
+    }
+  }
+
+  void hand_out_slices(const fft::SliceLayout& layout, const std::vector<std::size_t>& counts,
+                       fft::Buffer<Complex>& slice) {
+    if constexpr (!kReal) {
+      fft::Buffer<Complex> all(job_.is_root() ? options_.length : 0);
+      Complex* next = all.data();
+      for (std::size_t r = 0; r < layout.ranks && job_.is_root(); ++r) {
+        const fft::Columns columns = layout.slice(r);
+        for (std::size_t j = 0; j < layout.ranks; ++j) {
+          next =
+              std::copy_n(data_.in.data() + j * layout.block_length + columns.begin, columns.count(), next);
+        }
+      }
+      job_.comm().template scatterv<Complex>(std::span<const Complex>(all.data(), all.size()), counts,
+                                             std::span(slice.data(), slice.size()), 0);
+    }
+  }
+
+  /// Of each rank as many, for the check.
+  void collect_bins(std::span<const Complex> mine, bool natural) {
+    fft::Buffer<Complex> blocks(job_.is_root() ? options_.length : 0);
+    job_.comm().template gather<Complex>(mine, std::span(blocks.data(), blocks.size()), 0);
+    if (natural) {
+      std::ranges::copy(blocks, data_.out.data());
+    } else {
+      keep_scrambled(blocks);
     }
   }
 

@@ -20,10 +20,11 @@ namespace papfft::app {
 namespace {
 
 constexpr FftEngine kEngines[] = {
-    {"dif", Wire::both_ways, true},       {"stream", Wire::one_way, true},
-    {"farm", Wire::one_way, false},       {"mpi-sequential", Wire::both_ways, false},
-    {"mpi-fftw", Wire::both_ways, false}, {"fftw-mpi", Wire::both_ways, false},
-    {"alone", Wire::none, false},         {"fftw-measure", Wire::none, false}};
+    {"dif", Wire::both_ways, true},         {"stream", Wire::one_way, true},
+    {"farm", Wire::one_way, false},         {"mpi-sequential", Wire::both_ways, false},
+    {"mpi-fftw", Wire::both_ways, false},   {"fftw-mpi", Wire::both_ways, false},
+    {"slices", Wire::one_way, false, true}, {"fftw-mpi-distributed", Wire::one_way, false, true},
+    {"alone", Wire::none, false},           {"fftw-measure", Wire::none, false}};
 
 /// Of engine alone.
 constexpr const char* kOldNameOfAlone = "fftw";
@@ -74,7 +75,12 @@ void FftBenchOptions::declare(cli::Command& command) {
               "free, the root included), mpi-sequential (MPI_Scatter, our split and local transforms, "
               "MPI_Gather), mpi-fftw (the same with local transforms by FFTW, planned by FFTW_MEASURE), "
               "fftw-mpi (MPI_Scatter, FFTW's transform over MPI with the bins in its own order, "
-              "MPI_Gather); they take turns. alone (one process, kernel as tuned; always there), "
+              "MPI_Gather), slices (no root: each rank has its part of the samples before and of the bins "
+              "after, by our "
+              "split and all-to-all), fftw-mpi-distributed (the same by FFTW's transform over MPI); the "
+              "latter two once "
+              "with the bins scrambled (rank r of P has r, r+P, ...) and once in natural order. They take "
+              "turns. alone (one process, kernel as tuned; always there), "
               "fftw-measure "
               "(one process, FFTW planned by FFTW_MEASURE on all cores of the root's host): before the turns")
           ->delimiter(',')
@@ -124,18 +130,23 @@ void FftBenchOptions::check() const {
 }
 
 void FftBenchOptions::check_engine(const std::string& engine) const {
-  if (engine == "fftw-mpi" && !FftwMpi<float>::is_available()) {
-    throw UsageError(
-        "engine fftw-mpi: papfft was built without libfftw3-mpi (Debian: libfftw3-mpi-dev, then build "
-        "anew)");
+  if (engine.starts_with("fftw-mpi") && !FftwMpi<float>::is_available()) {
+    throw UsageError(fmt::format(
+        "engine {}: papfft was built without libfftw3-mpi (Debian: libfftw3-mpi-dev, then build anew)",
+        engine));
   }
   if (engine == "fftw-measure" && !FftwThreads<float>::is_available()) {
     throw UsageError(
         "engine fftw-measure: papfft was built without libfftw3_threads (Debian: libfftw3-dev, then build "
         "anew)");
   }
-  if (engine == "fftw-mpi" && real) {
-    throw UsageError("engine fftw-mpi: FFTW has no one-dimensional transform of real samples over MPI");
+  if (engine.starts_with("fftw-mpi") && real) {
+    throw UsageError(
+        fmt::format("engine {}: FFTW has no one-dimensional transform of real samples over MPI", engine));
+  }
+  if (engine == "slices" && real) {
+    throw UsageError(
+        "engine slices transforms real samples as complex ones; what would work: without --real");
   }
   for (const std::string& name : gathers) {
     if (comm::choose(comm::Operation::gather, name, 2, 0, false).algorithm == nullptr && engine == "stream") {
@@ -149,11 +160,11 @@ void FftBenchOptions::check(int ranks) const {
   if (ranks < 2) throw UsageError("bench fft: what would work: two ranks or more");
   (void)arrivals.pattern().delay_ns(0, 0, ranks, 0);
   const auto group = static_cast<std::size_t>(ranks);
-  if (has_engine("fftw-mpi") && length % (group * group) != 0) {
-    throw UsageError(
-        fmt::format("engine fftw-mpi: the square of the number of ranks must divide the length; what "
-                    "would work: --length {}",
-                    256 * group * group));
+  for (const std::string& engine : engines) {
+    if (!engine.starts_with("fftw-mpi") || length % (group * group) == 0) continue;
+    throw UsageError(fmt::format(
+        "engine {}: the square of the number of ranks must divide the length; what would work: --length {}",
+        engine, 256 * group * group));
   }
   if (!fft::can_share(length, real, ranks)) {
     throw UsageError(

@@ -17,7 +17,8 @@ enum class Wire { none, both_ways, one_way };
 struct FftEngine {
   const char* name;
   Wire wire;
-  bool has_gather;  ///< one row per --gathers
+  bool has_gather;              ///< one row per --gathers
+  bool is_distributed = false;  ///< the vector is with the ranks before and after; one row per order of bins
 };
 
 /// @throws std::logic_error  there is none of this name, which --engines would have refused

@@ -38,8 +38,17 @@ double FftResult::wire_ms(Wire wire, double vector_share) const {
   return wire == Wire::one_way ? one_way_ms : 2 * one_way_ms;
 }
 
+/// What the root host's cable needs where all ranks exchange their shares of a vector: once, or twice for the natural order.
+double FftResult::exchanges_ms(const FftRow& row) const {
+  const double share = links.share_elsewhere() * links.ranks_on_root_host() / ranks;
+  const double exchange_ms =
+      links.root_host_ns(share * static_cast<double>(options.length * sample_bytes), 1) * 1e-6;
+  return row.order == "natural" ? 2 * exchange_ms : exchange_ms;
+}
+
 /// Of a farm it is known how many vectors the root itself has transformed, but not how many other ranks on its host.
 double FftResult::bound_ms(const FftRow& row) const {
+  if (row.engine->is_distributed) return exchanges_ms(row);
   if (!is_farm(row)) return wire_ms(row.engine->wire, links.share_elsewhere());
   return links.between_hosts() && links.ranks_on_root_host() > 1
              ? 0
@@ -77,6 +86,7 @@ io::Json FftResult::row_json(const FftRow& row) const {
                     {"error_l2", row.error_l2}};
   const auto vectors = static_cast<double>(row.vector.size());
   entry["cpu_ms"] = {{"root", row.root_cpu_ms / vectors}, {"other", row.other_cpu_ms / vectors}};
+  if (!row.order.empty()) entry["order"] = row.order;
   if (is_farm(row)) entry["own_share"] = own_share(row);
   if (row.engine->has_gather) {
     const auto ms = [vectors](double s) { return 1e3 * s / vectors; };
@@ -115,14 +125,14 @@ io::Json FftResult::document() const {
 }
 
 std::string FftResult::table() const {
-  report::TextTable table({"engine", "gather", "total s", "vectors/s", "vector ms", "share of bound",
+  report::TextTable table({"engine", "gather or order", "total s", "vectors/s", "vector ms", "share of bound",
                            "gather run ms", "gather elapsed ms", "compute ms", "own share", "error"});
   const auto median = [](const std::vector<double>& v) {
     return v.empty() ? std::string("-") : figure(report::median(v));
   };
   for (const FftRow& row : rows) {
-    table.add({row.engine->name, row.gather.empty() ? "-" : row.gather, figure(row.total_ms * 1e-3),
-               figure(1e3 / per_vector_ms(row)), median(row.vector),
+    table.add({row.engine->name, row.gather.empty() ? (row.order.empty() ? "-" : row.order) : row.gather,
+               figure(row.total_ms * 1e-3), figure(1e3 / per_vector_ms(row)), median(row.vector),
                figure(bound_ms(row) / per_vector_ms(row)), median(row.gather_run), median(row.gather_elapsed),
                median(row.compute), is_farm(row) ? figure(own_share(row)) : "-",
                fmt::format("{:.1e}", row.error_l2)});

@@ -17,6 +17,7 @@ namespace papfft::app {
 struct FftRow {
   const FftEngine* engine = nullptr;
   std::string gather;
+  std::string order;  ///< of the bins, where they are with the ranks: "scrambled", "natural"
   double total_ms = 0;
   std::vector<double> vector;
   std::vector<double> gather_run;
@@ -58,6 +59,7 @@ struct FftResult {
   [[nodiscard]] io::Json alone_json(const std::string& engine, const FftAlone& process) const;
   [[nodiscard]] double bound_ms(const FftRow& row) const;
   [[nodiscard]] double wire_ms(Wire wire, double vector_share) const;
+  [[nodiscard]] double exchanges_ms(const FftRow& row) const;
   [[nodiscard]] std::string table() const;
 };
 

@@ -46,7 +46,7 @@ bool FftwMpi<T>::is_available() {
 }
 
 template <typename T>
-FftwMpi<T>::FftwMpi(MPI_Comm comm, std::size_t length) : plan_(std::make_unique<Plan>()) {
+FftwMpi<T>::FftwMpi(MPI_Comm comm, std::size_t length, BinOrder order) : plan_(std::make_unique<Plan>()) {
   static const bool initialised = (MpiNames<T>::init(), true);
   (void)initialised;
   int ranks = 1;
@@ -58,9 +58,9 @@ FftwMpi<T>::FftwMpi(MPI_Comm comm, std::size_t length) : plan_(std::make_unique<
   std::ptrdiff_t in_first = 0;
   std::ptrdiff_t out_count = 0;
   std::ptrdiff_t out_first = 0;
-  constexpr unsigned kFlags = FFTW_ESTIMATE | FFTW_MPI_SCRAMBLED_OUT;
+  const unsigned flags = FFTW_ESTIMATE | (order == BinOrder::scrambled ? FFTW_MPI_SCRAMBLED_OUT : 0U);
   const std::ptrdiff_t room =
-      MpiNames<T>::local_size(n, comm, FFTW_FORWARD, kFlags, &in_count, &in_first, &out_count, &out_first);
+      MpiNames<T>::local_size(n, comm, FFTW_FORWARD, flags, &in_count, &in_first, &out_count, &out_first);
   const std::ptrdiff_t block = n / ranks;
   // Its order of bins is one of equal blocks only where each rank has at least as many samples as there are ranks.
   int fits = n % ranks == 0 && block % ranks == 0 && in_count == block && out_count == block &&
@@ -75,7 +75,7 @@ FftwMpi<T>::FftwMpi(MPI_Comm comm, std::size_t length) : plan_(std::make_unique<
   p.comm = comm;
   p.block_bytes = static_cast<int>(block * static_cast<std::ptrdiff_t>(sizeof(std::complex<T>)));
   p.allocate(static_cast<std::size_t>(room));
-  p.handle = MpiNames<T>::plan(n, p.in, p.out, comm, FFTW_FORWARD, kFlags);
+  p.handle = MpiNames<T>::plan(n, p.in, p.out, comm, FFTW_FORWARD, flags);
   if (p.handle == nullptr) throw std::invalid_argument("engine fftw-mpi: FFTW cannot plan this length");
 }
 
@@ -89,6 +89,21 @@ void FftwMpi<T>::execute(const std::complex<T>* in, std::complex<T>* blocks) {
                   "MPI_Gather");
 }
 
+template <typename T>
+void FftwMpi<T>::execute() {
+  plan_->execute();
+}
+
+template <typename T>
+std::complex<T>* FftwMpi<T>::samples() {
+  return reinterpret_cast<std::complex<T>*>(plan_->in);
+}
+
+template <typename T>
+const std::complex<T>* FftwMpi<T>::bins() const {
+  return reinterpret_cast<const std::complex<T>*>(plan_->out);
+}
+
 #else
 
 template <typename T>
@@ -100,12 +115,25 @@ bool FftwMpi<T>::is_available() {
 }
 
 template <typename T>
-FftwMpi<T>::FftwMpi(MPI_Comm /*comm*/, std::size_t /*length*/) {
+FftwMpi<T>::FftwMpi(MPI_Comm /*comm*/, std::size_t /*length*/, BinOrder /*order*/) {
   throw std::invalid_argument("engine fftw-mpi: papfft was built without libfftw3-mpi");
 }
 
 template <typename T>
 void FftwMpi<T>::execute(const std::complex<T>* /*in*/, std::complex<T>* /*blocks*/) {}
+
+template <typename T>
+void FftwMpi<T>::execute() {}
+
+template <typename T>
+std::complex<T>* FftwMpi<T>::samples() {
+  return nullptr;
+}
+
+template <typename T>
+const std::complex<T>* FftwMpi<T>::bins() const {
+  return nullptr;
+}
 
 #endif
 

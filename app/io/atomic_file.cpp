@@ -128,6 +128,24 @@ AtomicFile::AtomicFile(const std::string& path, Temporary temporary)
   if (fd_.get() < 0) fail(errno);
 }
 
+std::unique_ptr<AtomicFile> AtomicFile::join(const std::string& path, const std::string& temporary) {
+  std::unique_ptr<AtomicFile> file(new AtomicFile);
+  file->path_ = path;
+  file->target_ = resolved(path).string();
+  file->fd_ = FileDescriptor(::open(temporary.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file->fd_.get() < 0) {
+    throw OutputError(
+        path, fmt::format("{}, which another rank has made, cannot be opened here: {}; what would work: a "
+                          "folder that all hosts share, or --leave-distributed",
+                          temporary, errno_text(errno)));
+  }
+  return file;
+}
+
+std::string AtomicFile::temporary() const {
+  return temporary_ == nullptr || is_nameless_ ? "" : temporary_->path.data();
+}
+
 void AtomicFile::create_temporary(Temporary kind) {
   target_ = resolved(path_).string();
   temporary_ = &claim_slot(path_);
@@ -230,7 +248,7 @@ void AtomicFile::truncate(std::uint64_t size) {
 
 void AtomicFile::commit() {
   // Some errors of network and delayed-allocation file systems show only here. Pipes and devices cannot be synchronised.
-  if (temporary_ != nullptr && ::fsync(fd_.get()) != 0) fail(errno);
+  if (!is_direct() && ::fsync(fd_.get()) != 0) fail(errno);
   if (is_nameless_) {
     const std::string opened = fmt::format("/proc/self/fd/{}", fd_.get());
     name_temporary([&](const char* name) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,11 @@ class AtomicFile {
   enum class Temporary : std::uint8_t { nameless_if_possible, named, kept };
   /// @throws OutputError when the file cannot be created.
   explicit AtomicFile(const std::string& path, Temporary temporary = Temporary::nameless_if_possible);
+  /// The named temporary file of another process's AtomicFile: write_at() writes to it as well, and commit() sees to it that what was
+  /// written is on the disk. Its maker makes it appear, or removes it.
+  /// @throws OutputError  there is no such file here
+  [[nodiscard]] static std::unique_ptr<AtomicFile> join(const std::string& path,
+                                                        const std::string& temporary);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -39,6 +45,8 @@ class AtomicFile {
   /// Over what was written before. @throws OutputError  also if written directly
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
   [[nodiscard]] std::uint64_t size() const;
+  /// The name under which the file is written; empty: it has none.
+  [[nodiscard]] std::string temporary() const;
   /// What comes next is written from there on.
   void truncate(std::uint64_t size);
   /// A pipe, a device or standard output: what was written stays written.
@@ -47,6 +55,7 @@ class AtomicFile {
   void commit();
 
  private:
+  AtomicFile() = default;
   [[noreturn]] void fail(int error) const;
   void create_temporary(Temporary kind);
   /// @param make  makes the file under a name that may be taken; returns 0 or errno

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "app/io/npy.hpp"
+#include "app/io/shares.hpp"
 #include "app/io/sigmf.hpp"
 #include "app/io/sound.hpp"
 
@@ -209,6 +210,7 @@ std::unique_ptr<Source> open_raw(std::unique_ptr<ByteInput> input, const SampleT
 
 std::unique_ptr<Source> open_source(const std::string& path, const SourceOptions& options) {
   InputKind kind = kind_by_name(path);
+  if (path.ends_with(shares_suffix) && !options.raw_type) return open_shares(path);
   if (options.raw_type && kind != InputKind::unknown) {
     throw DataError(path, "names its own sample format; leave --format out");
   }

@@ -76,7 +76,8 @@ struct SourceOptions {
   std::optional<unsigned> channel;     ///< which channel of a sound to read, from 0; nothing: the mean of all
 };
 
-/// Opens .npy, sound (.wav .flac .ogg .oga .aiff .aif), SigMF (either of its files), raw samples (options.raw_type), or "-".
+/// Opens .npy, sound (.wav .flac .ogg .oga .aiff .aif), SigMF (either of its files), raw samples (options.raw_type), what
+/// ranks have left in files of their own (by its .index.json), or "-".
 /// Other names, pipes and standard input are known by their first bytes.
 /// @throws DataError naming the file, what is wrong and what would work.
 [[nodiscard]] std::unique_ptr<Source> open_source(const std::string& path, const SourceOptions& options = {});

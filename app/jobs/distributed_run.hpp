@@ -35,7 +35,7 @@ class DistributedRun {
       : job_(job), options_(options), plan_(plan), source_(source), report_(report) {
     const auto first = static_cast<std::uint64_t>(job.rank());
     const auto ranks = static_cast<std::uint64_t>(job.size());
-    for (std::uint64_t r = 0; r < ranks; ++r) shares_.push_back(share_of(r, ranks));
+    for (std::uint64_t r = 0; r < ranks; ++r) shares_.push_back(share_of(Shape::out(plan.length), r, ranks));
     mine_ = shares_[first];
   }
 
@@ -106,12 +106,6 @@ class DistributedRun {
   }
 
  private:
-  /// How many elements of a result are a rank's.
-  [[nodiscard]] std::uint64_t share_of(std::uint64_t rank, std::uint64_t ranks) const {
-    const std::uint64_t length = Shape::out(plan_.length);
-    return rank >= length ? 0 : (length - rank + ranks - 1) / ranks;
-  }
-
   /// Of what is in this rank's file.
   [[nodiscard]] std::vector<double> axis() const {
     std::vector<double> all = axis_values(options_, plan_, Shape::out(plan_.length));
@@ -166,12 +160,10 @@ class DistributedRun {
   }
 
   [[nodiscard]] DistributedResult about() const {
-    const bool is_float = options_.io.precision == "float";
     return {.ranks = job_.size(),
             .rows = done_,
             .length = Shape::out(plan_.length),
-            .element = Shape::kRealOut ? (is_float ? "float32" : "float64")
-                                       : (is_float ? "complex64" : "complex128"),
+            .element = element_name<Out>(),
             .sample_rate_hz = plan_.rate_hz,
             .everywhere = options_.everywhere};
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <complex>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -20,11 +21,13 @@
 #include "app/jobs/distributed_run.hpp"
 #include "app/jobs/early_end.hpp"
 #include "app/jobs/sample_job.hpp"
+#include "app/jobs/slices_run.hpp"
 #include "app/jobs/transform_engines.hpp"
 #include "app/jobs/transform_output.hpp"
 #include "app/jobs/transform_plan.hpp"
 #include "app/run/cores.hpp"
 #include "app/run/machine.hpp"
+#include "app/run/memory.hpp"
 
 namespace papfft::app {
 
@@ -61,6 +64,14 @@ class Transform {
     least_threads_ = -static_cast<int>(largest_at_root(job_, -omp_get_max_threads(), options_.job.reduce));
     job_.at_root([&] { prepare(); });
     plan_ = job_.from_root(plan_);
+    if (plan_.engine == Engine::slices && !slices()) {
+      job_.at_root([&] {
+        slices_refused_ = true;
+        prepare();
+      });
+      plan_ = job_.from_root(plan_);
+    }
+    if (plan_.engine == Engine::slices) return;
     const bool one_by_one = options_.distributed() || plan_.row_by_row != 0 || plan_.engine != Engine::alone;
     if (plan_.many() && one_by_one) orderly_.emplace(*job_.stop());
     options_.distributed() ? leave_distributed() : to_root();
@@ -75,6 +86,7 @@ class Transform {
     const bool cuts = options_.batch && info.rows == 1;
     if (cuts && options_.length == 0) throw UsageError("--batch needs --length: how long each vector is");
     if (options_.batch && !cuts) say_rows_are_vectors(info);
+    if (takes_slices(info, cuts)) return;
     if (can_stream(info, cuts)) {
       plan_.row_by_row = 1;
       plan_.length = cuts || options_.length > 0 ? options_.length : default_length(*info.length);
@@ -88,15 +100,95 @@ class Transform {
             "--resume is for many vectors (--batch with --length, or the rows of a .npy file) whose results "
             "rank 0 writes to .npy or raw files");
       }
+      check_memory(info, cuts);
       std::vector<In> samples = read_samples<In>(*input_, report_);
       const std::uint64_t have = shape_rows(info.rows, samples.size(), cuts);
       const std::uint64_t want = Shape::in(plan_.length);
       samples = resized(std::move(samples), plan_.rows, have, want);
       choose();
-      source_.emplace(std::move(samples), want, asked_to_stop());
-      if (!options_.distributed()) sink_.emplace(Shape::out(plan_.length), plan_.rows);
+      keep_in_memory(std::move(samples), want);
     }
     if (options_.job.compares_with_one_process()) source_->keep_first();
+  }
+
+  /// @param samples  of all vectors, each with so many
+  void keep_in_memory(std::vector<In> samples, std::uint64_t want) {
+    if constexpr (std::is_same_v<In, Out>) {
+      if (plan_.engine == Engine::alone) {  // which transforms in place
+        sink_.emplace(want, std::move(samples));
+        source_.emplace(std::span<const In>(sink_->samples()), want, asked_to_stop());
+        return;
+      }
+    }
+    source_.emplace(std::move(samples), want, asked_to_stop());
+    if (!options_.distributed()) sink_.emplace(Shape::out(plan_.length), plan_.rows);
+  }
+
+  [[nodiscard]] bool asked_for_slices() const {
+    return options_.engine == "slices" || options_.read == "parallel";
+  }
+
+  /// A file from which anybody who sees it can read any samples, of a length that is not merely claimed.
+  [[nodiscard]] static bool is_seekable(const io::SignalInfo& info) {
+    return info.any_order && info.length.has_value() && !info.is_sound;
+  }
+
+  /// What is to be done with a seekable input.
+  [[nodiscard]] TransformPlan plan_of(const io::SignalInfo& info, bool cuts) const {
+    TransformPlan plan = plan_;
+    plan.stored = cuts ? Shape::in(options_.length) : *info.length;
+    plan.length = options_.length > 0 ? options_.length : default_length(plan.stored);
+    plan.rows = cuts ? whole_rows(*input_->sample_count()) : info.rows;
+    return plan;
+  }
+
+  /// Whether each rank shall read its part of the input itself; then the plan is made for that.
+  [[nodiscard]] bool takes_slices(const io::SignalInfo& info, bool cuts) {
+    if (slices_refused_ || (!asked_for_slices() && !is_seekable(info))) return false;
+    if (!is_seekable(info)) {
+      throw UsageError(fmt::format(
+          "{}: not every rank can read its part by itself; what would work: --read root", input_->name()));
+    }
+    const TransformPlan plan = plan_of(info, cuts);
+    if (asked_for_slices()) {
+      check_slices(options_, plan, job_.size(), input_->name());
+      why_ = "as asked";
+    } else {
+      const auto why = why_slices(options_, plan, shared_work(plan),
+                                  {.vector_bytes = plan.length * sizeof(In),
+                                   .root_bytes = root_bytes(plan),
+                                   .available_bytes = available_memory_bytes(job_.comm().ranks_on_host())});
+      if (!why) return false;
+      why_ = *why;
+    }
+    plan_ = plan;
+    plan_.engine = Engine::slices;
+    return true;
+  }
+
+  /// What rank 0 needs for vectors in memory, about: the samples, the results, and the work space of its transform; or all blocks, and its
+  /// own with work space.
+  [[nodiscard]] std::uint64_t root_bytes(const TransformPlan& plan) const {
+    constexpr bool kComplex = std::is_same_v<In, Out>;
+    const auto ranks = static_cast<std::uint64_t>(job_.size());
+    const bool alone = ranks == 1 || options_.engine == "alone";
+    const std::uint64_t in = plan.rows * std::max(plan.stored, Shape::in(plan.length)) * sizeof(In);
+    const std::uint64_t out = plan.rows * Shape::out(plan.length) * sizeof(Out);
+    const std::uint64_t work = plan.length * sizeof(typename Shape::Complex) / (kComplex ? 1 : 2);
+    return in + (alone && kComplex ? 0 : out) + work + (alone ? 0 : 2 * work / ranks);
+  }
+
+  /// @throws MemoryError  the input does not fit into this rank's memory
+  void check_memory(const io::SignalInfo& info, bool cuts) const {
+    if (!is_seekable(info)) return;
+    const TransformPlan plan = plan_of(info, cuts);
+    const std::uint64_t need = root_bytes(plan);
+    const std::uint64_t there = available_memory_bytes(job_.comm().ranks_on_host());
+    if (need <= there) return;
+    using Real = typename Shape::Real;
+    throw MemoryError(fmt::format("{}: rank 0 needs {} of memory, and {} is there; what would work: {}{}",
+                                  input_->name(), memory_text(need), memory_text(there),
+                                  enough_ranks<Real>(plan.length, there), precision_hint<Real>()));
   }
 
   /// Whether vectors can be read and written as they are worked on.
@@ -147,19 +239,20 @@ class Transform {
     return total / plan_.rows;
   }
 
+  [[nodiscard]] fft::SharedWork shared_work(const TransformPlan& plan) const {
+    return {.length = plan.length,
+            .vectors = plan.known_rows(),
+            .real = !std::is_same_v<In, Out>,
+            .sample_bytes = sizeof(typename Shape::Real),
+            .ranks_per_host = host_layout(job_).ranks_per_host(),  // the root is on the first
+            .threads = least_threads_,
+            .root_threads = options_.job.threads_on(host_cores_.count()),
+            .link = job_.comm().options().link};
+  }
+
   void choose() {
     const int threads_alone = options_.job.threads_on(host_cores_.count());
-    const EngineChoice choice =
-        choose_engine(options_, plan_,
-                      {.length = plan_.length,
-                       .vectors = plan_.known_rows(),
-                       .real = !std::is_same_v<In, Out>,
-                       .sample_bytes = sizeof(typename Shape::Real),
-                       .ranks_per_host = host_layout(job_).ranks_per_host(),  // the root is on the first
-                       .threads = least_threads_,
-                       .root_threads = threads_alone,
-                       .link = job_.comm().options().link},
-                      input_->name());
+    const EngineChoice choice = choose_engine(options_, plan_, shared_work(plan_), input_->name());
     plan_.engine = choice.engine;
     plan_.split_real = choice.split_real ? 1 : 0;
     why_ = choice.why;
@@ -193,6 +286,26 @@ class Transform {
       }
     }
     source_.emplace(input_, Shape::in(plan_.length), sink_ ? sink_->done() : 0, asked_to_stop());
+  }
+
+  /// Collective. @return whether all ranks can read the input and write the output; if not, and nobody asked for it, nothing is done
+  [[nodiscard]] bool slices() {
+    SlicesRun<In, Out> run(job_, options_, plan_, input_, report_);
+    if (!run.open(job_.from_root(asked_for_slices()))) return false;
+    run.run();
+    const double compute_s = largest_at_root(job_, run.times().compute_s, options_.job.reduce);
+    const std::uint64_t non_finite = run.non_finite();
+    job_.comm().template reduce<std::uint64_t>(std::span(&non_finite, 1),
+                                               std::span(&report_.non_finite, job_.is_root() ? 1 : 0),
+                                               std::plus<>(), 0, options_.job.reduce);
+    job_.at_root([&] {
+      say_non_finite(report_.non_finite, options_.io.name());
+      describe(run.times(), compute_s);
+      report_.summary += fmt::format(", kernel {}", fft::to_string(run.kernel()));
+      report_.phases_s = run.phases();
+      report_.deliver(options_.job, options_.io.out);
+    });
+    return true;
   }
 
   /// All results come to the root.
@@ -283,6 +396,9 @@ class Transform {
                         {"scatter", options_.job.scatter},
                         {"gather", options_.job.gather}};
     if (plan_.engine == Engine::alone) return;
+    report_.bytes_out = times.bytes_scattered;
+    report_.bytes_back = times.bytes_gathered;
+    if (plan_.engine == Engine::slices) return;
     auto& phases = report_.phases_s;
     phases.emplace_back("split", times.split_s);
     phases.emplace_back("scatter", times.scatter_s);
@@ -291,8 +407,6 @@ class Transform {
       phases.emplace_back("gather", times.gather_s);
       phases.emplace_back("assemble", times.assemble_s);
     }
-    report_.bytes_out = times.bytes_scattered;
-    report_.bytes_back = times.bytes_gathered;
     report_.shared_work_s = times.split_s + compute_s + times.assemble_s;
   }
 
@@ -324,6 +438,7 @@ class Transform {
   int least_threads_ = 1;          // of any rank; at the root
   std::optional<RunOn> alone_on_;  // at the root
   std::string why_;                // this engine
+  bool slices_refused_ = false;    // a rank cannot read the input, or write the output
   EarlyEnd early_;
   std::optional<StopRequest::Orderly> orderly_;
   std::optional<VectorSource<In>> source_;  // at the root, as the sink
@@ -410,10 +525,18 @@ void add_transform(cli::Command& app) {
       ->add_option(
           "--engine", options->engine,
           "how ranks share the work: dif (all ranks share each vector), stream (the same, with "
-          "several vectors under way), farm (each vector goes to a rank that is free), alone (rank 0 "
-          "by itself) or auto")
+          "several vectors under way), farm (each vector goes to a rank that is free), slices (all ranks "
+          "share each vector, which no rank holds: each reads its part of the input and writes its part of "
+          "the result), alone (rank 0 by itself) or auto")
       ->envname("PAPFFT_ENGINE")
       ->one_of(engine_words(), {kOldNameOfAlone})
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--read", options->read,
+          "who reads the input: root, parallel (each rank reads its part of a file that all ranks see, by "
+          "engine slices) or auto")
+      ->one_of({"auto", "root", "parallel"})
       ->capture_default_str();
   options->job.declare(*command);
   command->footer(
@@ -425,6 +548,7 @@ void add_transform(cli::Command& app) {
       "uniform:20ms --stats\n"
       "  papfft transform spectrum.npy --inverse --real -o samples.npy\n"
       "  mpirun -n 4 papfft transform iq.npy --leave-distributed -o spectrum.npy\n"
+      "  mpirun -n 64 papfft transform huge.npy --engine slices --precision float -o spectrum.npy\n"
       "Real samples give the N/2+1 bins of numpy.fft.rfft, complex samples the N bins of numpy.fft.fft.\n"
       "For batches over TCP, mpirun --mca btl_tcp_sndbuf 262144 keeps results from waiting behind vectors "
       "on\n"

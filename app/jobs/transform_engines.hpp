@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstddef>
 #include <exception>
+#include <stdexcept>
 #include <type_traits>
 #include <vector>
 
@@ -83,6 +84,8 @@ class EngineRun {
       case Engine::farm:
         farm(arrivals);
         break;
+      case Engine::slices:  // SlicesRun's
+        throw std::logic_error("engine slices has no source of vectors");
     }
     (void)arrivals.finish();
   }

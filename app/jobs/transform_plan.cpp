@@ -8,8 +8,10 @@
 #include <iterator>
 
 #include "app/cli/exit_code.hpp"
+#include "app/io/placed_file.hpp"
 #include "app/io/writer.hpp"
 #include "app/jobs/distributed_output.hpp"
+#include "app/run/memory.hpp"
 #include "app/run/run_report.hpp"
 #include "comm/choose/select.hpp"
 #include "fft/engines/shared_transform.hpp"
@@ -18,7 +20,7 @@ namespace papfft::app {
 
 namespace {
 
-constexpr const char* kEngines[] = {"alone", "dif", "stream", "farm"};
+constexpr const char* kEngines[] = {"alone", "dif", "stream", "farm", "slices"};
 
 /// Planning by arrivals and beginning early need calls in turn; MPI's own collectives cannot be started without waiting.
 bool can_overlap(comm::Operation operation, const std::string& name) {
@@ -29,22 +31,18 @@ bool can_overlap(comm::Operation operation, const std::string& name) {
 
 std::string in_ms(double seconds) { return fmt::format("{:.3g}", seconds * 1e3); }
 
-/// What would work where the ranks cannot share a vector, best first: the samples are changed only if nothing else does.
-std::string ways_out(std::uint64_t length, bool real, int ranks, bool distributed) {
-  std::string text = distributed ? "" : "--engine auto, ";
+/// What would work where the ranks cannot share a vector, best first.
+std::string ways_out(std::uint64_t length, int ranks, bool distributed) {
   int fewer = ranks - 1;
   while (fewer > 1 && !fft::can_share(length, false, fewer)) --fewer;
-  text += fewer > 1 ? fmt::format("{} ranks, ", fewer) : "one rank, ";
-  const std::uint64_t unit = static_cast<std::uint64_t>(ranks) * (real ? 2 : 1);
-  const std::uint64_t below = length / unit * unit;
-  if (below > 0) text += fmt::format("--length {} (cut), ", below);
-  return text + fmt::format("--length {} (padded with zeros)", below + unit);
+  return fmt::format("{}{}", distributed ? "" : "--engine auto, ",
+                     fewer > 1 ? fmt::format("{} ranks", fewer) : "one rank");
 }
 
 void check_distributed(const TransformOptions& options) {
   const std::string flag = options.everywhere ? "--everywhere" : "--leave-distributed";
-  if (options.engine != "auto" && options.engine != "dif") {
-    throw UsageError(flag + " is for engine dif, by which each rank has a share of every vector");
+  if (options.engine != "auto" && options.engine != "dif" && options.engine != "slices") {
+    throw UsageError(flag + " is for engines dif and slices, by which each rank has a share of every vector");
   }
   for (const std::string& path : options.io.out) {
     if (path == "-" || path.starts_with("/dev/") || io::is_picture(path)) {
@@ -133,6 +131,54 @@ void check_transform(const TransformOptions& options) {
     throw UsageError("--full is for forward transforms without --real");
   }
   if (options.distributed()) check_distributed(options);
+  if (options.read == "parallel" && options.engine != "auto" && options.engine != "slices") {
+    throw UsageError("--read parallel is for engine slices, by which each rank reads its part of the input");
+  }
+  if (options.engine != "slices" && options.read != "parallel") return;
+  if (options.read == "root") {
+    throw UsageError(
+        "engine slices has each rank read its part of the input; what would work: --read parallel");
+  }
+  if (options.everywhere) throw UsageError("--everywhere is for engine dif; what would work: --read root");
+  if (options.resume) throw UsageError("--resume is not for engine slices; what would work: --read root");
+  for (const std::string& path : options.io.out) {
+    if (io::can_place({path})) continue;
+    throw UsageError(
+        fmt::format("{}: engine slices writes .npy and raw files alone; what would work: -o "
+                    "spectrum.npy, or --read root",
+                    path));
+  }
+}
+
+std::optional<std::string> why_slices(const TransformOptions& options, const TransformPlan& plan,
+                                      const fft::SharedWork& work, const SlicesCase& known) {
+  // Below, opening the files on all hosts takes longer than the messages that are saved.
+  constexpr std::uint64_t kLeastBytes = std::uint64_t{16} << 20U;
+  const JobOptions& job = options.job;
+  const bool is_possible = work.ranks() > 1 && !plan.many() && options.engine == "auto" &&
+                           options.read == "auto" && !options.everywhere && !options.resume &&
+                           io::can_place(options.io.out) && fft::can_share(plan.length, false, work.ranks());
+  if (!is_possible) return std::nullopt;
+  if (known.root_bytes > known.available_bytes) {
+    return fmt::format("rank 0 lacks the {} of memory that it needs for the whole vector",
+                       memory_text(known.root_bytes));
+  }
+  const bool asked_for_others =
+      job.scatter != "auto" || job.gather != "auto" || job.arrivals.delays() || work.real;
+  if (asked_for_others || known.vector_bytes < kLeastBytes || work.ranks_per_host.size() == 1) {
+    return std::nullopt;
+  }
+  return fmt::format("all ranks can read the input, and each link carries 1/{} of what rank 0's would",
+                     work.ranks());
+}
+
+void check_slices(const TransformOptions& options, const TransformPlan& plan, int ranks,
+                  const std::string& name) {
+  if (!fft::can_share(plan.length, false, ranks)) {
+    throw UsageError(fmt::format("{}: {} ranks cannot share a vector of {} samples; what would work: {}",
+                                 name, ranks, plan.length,
+                                 ways_out(plan.length, ranks, options.distributed())));
+  }
 }
 
 EngineChoice choose_engine(const TransformOptions& options, const TransformPlan& plan,
@@ -153,7 +199,7 @@ EngineChoice choose_engine(const TransformOptions& options, const TransformPlan&
   if (shares && !(options.distributed() ? whole_share : can_split)) {
     throw UsageError(fmt::format("{}: {} ranks cannot share a vector of {} samples; what would work: {}",
                                  name, work.ranks(), work.length,
-                                 ways_out(work.length, work.real, work.ranks(), options.distributed())));
+                                 ways_out(work.length, work.ranks(), options.distributed())));
   }
   choice.split_real = real_share && choice.engine != Engine::alone && !options.distributed();
   return choice;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What `papfft transform` is asked for, and which engine does it.
 #pragma once
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <complex>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -10,6 +14,7 @@
 #include "app/jobs/input_options.hpp"
 #include "app/run/job_options.hpp"
 #include "fft/engines/sharing_model.hpp"
+#include "fft/engines/slices_fft.hpp"
 #include "fft/kernel/types.hpp"
 
 namespace papfft::app {
@@ -26,6 +31,7 @@ struct TransformOptions {
   bool resume = false;
   std::uint64_t length = 0;
   std::string engine = "auto";
+  std::string read = "auto";
   bool fftw_kernels = false;  ///< rank 0 alone uses FFTW's kernels even where others are faster
 
   /// Each rank writes a file.
@@ -40,7 +46,8 @@ struct TransformOptions {
 ///   dif     all ranks share each vector, one vector after another (decimation in frequency)
 ///   stream  the same, with several vectors under way
 ///   farm    each vector is transformed by one rank, whichever is free
-enum class Engine : std::int32_t { alone, dif, stream, farm };
+///   slices  all ranks share each vector; each reads its slice of the input itself, and writes its part of the result
+enum class Engine : std::int32_t { alone, dif, stream, farm, slices };
 
 [[nodiscard]] const char* to_string(Engine engine) noexcept;
 /// What --engine takes: auto, and the engines.
@@ -57,6 +64,7 @@ constexpr std::uint64_t kUnknownRows = ~std::uint64_t{0};
 struct TransformPlan {
   std::uint64_t length = 0;  ///< N, of each vector in the time domain
   std::uint64_t rows = 1;    ///< vectors; kUnknownRows: known when the input ends
+  std::uint64_t stored = 0;  ///< engine slices: samples of each vector in the input
   double rate_hz = 0;        ///< 0: unknown
   std::int32_t matrix = 0;   ///< the result has rows, even if it is one
   Engine engine = Engine::alone;
@@ -98,5 +106,39 @@ struct TransformShape {
     return kRealIn ? bins(length) : length;
   }
 };
+
+/// What is known before an input is read, by rank 0 or by all.
+struct SlicesCase {
+  std::uint64_t vector_bytes = 0;
+  std::uint64_t root_bytes = 0;       ///< what rank 0 needs if it reads the vector
+  std::uint64_t available_bytes = 0;  ///< what rank 0 has
+};
+
+/// Whether `auto` has the ranks transform slices, if all of them can read the input. @return why; nothing: rank 0 shall read it
+[[nodiscard]] std::optional<std::string> why_slices(const TransformOptions& options,
+                                                    const TransformPlan& plan, const fft::SharedWork& work,
+                                                    const SlicesCase& known);
+
+/// Where engine slices is asked for. @throws UsageError  the ranks cannot share a vector
+void check_slices(const TransformOptions& options, const TransformPlan& plan, int ranks,
+                  const std::string& name);
+
+/// "8 ranks with as much each": the fewest that divide the length and have room for it.
+template <typename T>
+[[nodiscard]] std::string enough_ranks(std::uint64_t length, std::uint64_t available_bytes) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 20U;
+  for (std::uint64_t ranks = 2; ranks <= std::min(length, kMost); ++ranks) {
+    if (length % ranks == 0 && fft::SlicesFft<T>::memory_bytes(length, ranks) <= available_bytes) {
+      return fmt::format("--engine slices by {} ranks with as much each", ranks);
+    }
+  }
+  return "more memory";
+}
+
+/// What a user could do to halve the memory.
+template <typename T>
+[[nodiscard]] constexpr const char* precision_hint() {
+  return sizeof(T) == sizeof(double) ? ", or --precision float" : "";
+}
 
 }  // namespace papfft::app

@@ -18,6 +18,8 @@ template <typename Sample>
 class VectorSink {
  public:
   VectorSink(std::uint64_t length, std::uint64_t rows) : length_(length), samples_(length * rows) {}
+  /// Into memory that may hold the vectors until then: a result takes its vector's place.
+  VectorSink(std::uint64_t length, std::vector<Sample> room) : length_(length), samples_(std::move(room)) {}
   VectorSink(std::uint64_t length, std::unique_ptr<io::RowFiles<Sample>> files)
       : length_(length), files_(std::move(files)), done_(files_->rows_before()) {}
 

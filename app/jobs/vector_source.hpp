@@ -35,7 +35,10 @@ class VectorSource {
   using Stop = std::function<bool()>;
 
   VectorSource(std::vector<Sample> samples, std::uint64_t length, Stop stop)
-      : length_(length), stop_(std::move(stop)), samples_(std::move(samples)) {}
+      : length_(length), stop_(std::move(stop)), samples_(std::move(samples)), all_(samples_) {}
+  /// @param samples  somebody else's, which must outlive this object
+  VectorSource(std::span<const Sample> samples, std::uint64_t length, Stop stop)
+      : length_(length), stop_(std::move(stop)), all_(samples) {}
   /// @param first  vectors before this one are passed over; the input must have them
   VectorSource(std::shared_ptr<io::Source> input, std::uint64_t length, std::uint64_t first, Stop stop)
       : length_(length), stop_(std::move(stop)), reader_(std::in_place, std::move(input), length, first) {}
@@ -46,9 +49,9 @@ class VectorSource {
     using Offer = fft::Offer<Sample>;
     if (stop_() || failure_) return {Offer::end()};
     if (!reader_) {
-      const std::uint64_t rows = std::min<std::uint64_t>(most, samples_.size() / length_ - given_);
+      const std::uint64_t rows = std::min<std::uint64_t>(most, all_.size() / length_ - given_);
       if (rows == 0) return {Offer::end()};
-      return {Offer::of(samples_.data() + std::exchange(given_, given_ + rows) * length_, true), rows};
+      return {Offer::of(all_.data() + std::exchange(given_, given_ + rows) * length_, true), rows};
     }
     typename RowReader<Sample>::Next next;
     try {
@@ -74,7 +77,7 @@ class VectorSource {
 
   /// From now on next() keeps a copy of the first vector that is read.
   void keep_first() { keeps_first_ = true; }
-  /// nullptr: none was kept. The samples of a source in memory follow one another from here on.
+  /// nullptr: none was kept, or the samples are somebody else's. The samples of a source in memory follow one another from here on.
   [[nodiscard]] const Sample* first() const { return samples_.empty() ? nullptr : samples_.data(); }
 
   /// The input has ended, or could not be read on: nobody has stopped it.
@@ -88,6 +91,7 @@ class VectorSource {
   std::uint64_t length_;
   Stop stop_;
   std::vector<Sample> samples_;  // all, or the first vector
+  std::span<const Sample> all_;  // of a source in memory
   std::uint64_t given_ = 0;      // vectors of these
   bool keeps_first_ = false;
   bool ended_ = false;

@@ -22,6 +22,7 @@
 #include "app/cli/tell.hpp"
 #include "app/io/atomic_file.hpp"
 #include "app/io/errors.hpp"
+#include "app/run/memory.hpp"
 #include "app/run/stop_request.hpp"
 #include "app/run/stuck_ranks.hpp"
 #include "comm/engine/call_engine.hpp"
@@ -167,6 +168,21 @@ void Job::on_every_rank(const std::function<void()>& work) {
   throw Quit{code};
 }
 
+bool Job::succeeds_everywhere(const std::function<void()>& work) {
+  int mine = 1;
+  try {
+    work();
+  } catch (const comm::TransportError&) {
+    throw;  // the others cannot be told
+  } catch (...) {
+    mine = 0;
+  }
+  int all = mine;
+  const auto lower = [](int a, int b) { return std::min(a, b); };
+  comm_->reduce<int>(std::span<const int>(&mine, 1), std::span(&all, is_root() ? 1 : 0), lower, 0);
+  return from_root(all) == 1;
+}
+
 comm::StuckError Job::agree(const comm::StuckError& mine) {
   return stuck_ != nullptr ? stuck_->agree(mine) : mine;
 }
@@ -213,6 +229,9 @@ int report_exception(const std::exception_ptr& error) {
   } catch (const UsageError& e) {
     say(e.what());
     return kUsage;
+  } catch (const MemoryError& e) {
+    say(e.what());
+    return kInternal;
   } catch (const comm::TraceError& e) {
     say(e.what());
     return kBadData;

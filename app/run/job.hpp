@@ -60,6 +60,9 @@ class Job {
   /// @throws Quit on every rank, if `work` threw on any; the lowest of these has then printed its one line.
   void on_every_rank(const std::function<void()>& work);
 
+  /// Runs `work` on every rank. Collective. @return whether it threw on none; why it threw is not said
+  [[nodiscard]] bool succeeds_everywhere(const std::function<void()>& work);
+
   /// Collective. @throws Quit on every rank, if `command_line` or a variable PAPFFT_... that matters to all (as the name of an
   /// algorithm does) is not the same on all
   void check_start(const std::string& command_line);

@@ -49,7 +49,6 @@ LocalFft<T>::LocalFft(std::size_t length, Direction direction, LocalKernel kerne
   plan_ = FftwPlan<T>::get(complex_kind(direction), vector_length, rigor);
   // A cache line more than needed: pieces a power of two apart would compete for the same cache sets.
   pitch_ = round_up(vector_length, kLine) + kLine;
-  if (split_) work_ = Buffer<Complex>(2 * pieces_ * pitch_);
 }
 
 template <typename T>
@@ -117,9 +116,10 @@ void LocalFft<T>::execute_batch(const Complex* in, Complex* out, std::size_t bat
   // FFTW rounds in another order when in place or unaligned: such vectors go through aligned work space instead.
   const bool aligned_vectors =
       batch <= 1 || FftwPlan<T>::is_aligned(in + length_) == FftwPlan<T>::is_aligned(in);
-  const bool direct =
-      in != out && aligned_vectors && FftwPlan<T>::is_aligned(in) && FftwPlan<T>::is_aligned(out);
-  const std::size_t work_size = direct ? 0 : static_cast<std::size_t>(threads) * 2 * pitch_;
+  const bool from_place = aligned_vectors && FftwPlan<T>::is_aligned(in);
+  const bool direct = in != out && from_place && FftwPlan<T>::is_aligned(out);
+  const std::size_t thread_work = direct ? 0 : from_place ? pitch_ : 2 * pitch_;
+  const std::size_t work_size = static_cast<std::size_t>(threads) * thread_work;
   if (work_.size() < work_size) work_ = Buffer<Complex>(work_size);
   const auto transform = [&](std::size_t v, std::size_t thread) {
     const Complex* const from = in + v * length_;
@@ -128,10 +128,14 @@ void LocalFft<T>::execute_batch(const Complex* in, Complex* out, std::size_t bat
       plan_->execute(from, to);
       return;
     }
-    Complex* const work = work_.data() + thread * 2 * pitch_;
-    std::copy_n(from, length_, work);
-    plan_->execute(work, work + pitch_);
-    std::copy_n(work + pitch_, length_, to);
+    Complex* const result = work_.data() + thread * thread_work;
+    if (from_place) {
+      plan_->execute(from, result);
+    } else {
+      std::copy_n(from, length_, result + pitch_);
+      plan_->execute(result + pitch_, result);
+    }
+    std::copy_n(result, length_, to);
   };
   if (one_thread && !progress) {  // even a region of one thread takes longer than a short transform
     for (std::size_t v = 0; v < batch; ++v) transform(v, 0);
@@ -149,7 +153,13 @@ template <typename T>
 void LocalFft<T>::execute_in_pieces(const Complex* in, Complex* out, ProgressCounter& counter) {
   const std::size_t count = pieces_;
   const std::size_t piece_length = split_->block_length();
-  Complex* const transformed = work_.data() + count * pitch_;
+  // The pieces are made where the result will be, which saves memory, unless FFTW would round otherwise there.
+  const bool at_result = FftwPlan<T>::is_aligned(out) && FftwPlan<T>::is_aligned(out + piece_length);
+  const std::size_t work_size = (at_result ? 1 : 2) * count * pitch_;
+  if (work_.size() < work_size) work_ = Buffer<Complex>(work_size);
+  Complex* const transformed = work_.data();
+  Complex* const made = at_result ? out : work_.data() + count * pitch_;
+  const std::size_t made_pitch = at_result ? piece_length : pitch_;
   // Slice s of a piece; borders at multiples of the pass's tile width.
   const auto border = [&](std::size_t s) {
     return std::min(piece_length, round_up(piece_length * s / count, ColumnDft<T>::kColumns));
@@ -160,13 +170,13 @@ void LocalFft<T>::execute_in_pieces(const Complex* in, Complex* out, ProgressCou
     for (std::size_t s = 0; s < count; ++s) {
       counter.run(kSplitUnits, [&] {
         std::array<Complex*, kMaxPieces> to{};
-        for (std::size_t r = 0; r < count; ++r) to[r] = work_.data() + r * pitch_ + border(s);
+        for (std::size_t r = 0; r < count; ++r) to[r] = made + r * made_pitch + border(s);
         split_->run(in, std::span(to.data(), count), border(s), border(s + 1));
       });
     }
 #pragma omp for schedule(dynamic, 1)
     for (std::size_t r = 0; r < count; ++r) {
-      counter.run(kPieceUnits, [&] { plan_->execute(work_.data() + r * pitch_, transformed + r * pitch_); });
+      counter.run(kPieceUnits, [&] { plan_->execute(made + r * made_pitch, transformed + r * pitch_); });
     }
 #pragma omp for schedule(dynamic, 1)
     for (std::size_t s = 0; s < count; ++s) {

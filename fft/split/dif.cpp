@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 #include "fft/kernel/twiddle.hpp"
 
@@ -20,11 +21,21 @@ std::size_t checked_block_length(std::size_t length, std::size_t blocks, const c
   return length / blocks;
 }
 
-void check_range(std::size_t blocks, std::size_t parts, std::size_t n_begin, std::size_t n_end,
-                 std::size_t block_length) {
-  if (blocks != parts) throw std::invalid_argument("fft split: one pointer per block is needed");
-  if (n_begin > n_end || n_end > block_length)
+constexpr const char* kMustDivide = "Split: the number of parts must divide the length";
+
+Columns checked_columns(Columns columns, Columns within) {
+  if (columns.begin < within.begin || columns.begin > columns.end || columns.end > within.end)
     throw std::invalid_argument("fft split: range outside the block");
+  return columns;
+}
+
+void check_range(std::size_t blocks, std::size_t parts, Columns columns, Columns within) {
+  if (blocks != parts) throw std::invalid_argument("fft split: one pointer per block is needed");
+  (void)checked_columns(columns, within);
+}
+
+double scale_of(Direction direction, std::size_t length) {
+  return direction == Direction::forward ? 1.0 : 1.0 / static_cast<double>(length);
 }
 
 /// The columns [column, column + count) of tile number `index`, that is n = index * kColumns + column + 0 .. count-1.
@@ -154,15 +165,17 @@ void for_each_transpose_tile(std::size_t parts, std::size_t count, const Body& b
 }  // namespace
 
 template <typename T>
-TwiddleGrid<T>::TwiddleGrid(std::size_t length, std::size_t rows, std::size_t columns, double scale)
+TwiddleGrid<T>::TwiddleGrid(std::size_t length, std::size_t rows, Columns columns, double scale)
     : rows_(rows),
-      tile_factors_((columns + kColumns - 1) / kColumns * rows),
+      first_tile_(columns.begin / kColumns),
+      tile_factors_(((columns.end + kColumns - 1) / kColumns - first_tile_) * rows),
       column_factors_(rows * 2 * kColumns) {
-  const std::size_t tiles = (columns + kColumns - 1) / kColumns;
+  const std::size_t tiles = tile_factors_.size() / rows;
 #pragma omp parallel for schedule(static) if (tiles * rows >= 1024)
   for (std::size_t tile = 0; tile < tiles; ++tile) {
     for (std::size_t r = 0; r < rows; ++r) {
-      const auto w = twiddle<long double>(tile * kColumns * r, length) * static_cast<long double>(scale);
+      const auto w =
+          twiddle<long double>((first_tile_ + tile) * kColumns * r, length) * static_cast<long double>(scale);
       tile_factors_[tile * rows + r] = {static_cast<T>(w.real()), static_cast<T>(w.imag())};
     }
   }
@@ -177,28 +190,46 @@ TwiddleGrid<T>::TwiddleGrid(std::size_t length, std::size_t rows, std::size_t co
 
 template <typename T>
 Split<T>::Split(std::size_t length, std::size_t parts, Direction direction)
-    : Split(length, parts, direction,
-            direction == Direction::forward ? 1.0 : 1.0 / static_cast<double>(length)) {}
+    : Split(length, parts, direction, scale_of(direction, length)) {}
 
 template <typename T>
 Split<T>::Split(std::size_t length, std::size_t parts, Direction direction, double scale)
-    : block_length_(checked_block_length(length, parts, "Split: the number of parts must divide the length")),
+    : Split(length, parts, direction, scale, {0, checked_block_length(length, parts, kMustDivide)}) {}
+
+template <typename T>
+Split<T>::Split(std::size_t length, std::size_t parts, Direction direction, Columns columns)
+    : Split(length, parts, direction, scale_of(direction, length), columns) {}
+
+template <typename T>
+Split<T>::Split(std::size_t length, std::size_t parts, Direction direction, double scale, Columns columns)
+    : block_length_(checked_block_length(length, parts, kMustDivide)),
+      columns_(checked_columns(columns, {0, block_length_})),
       direction_(direction),
       scale_(static_cast<T>(scale)),
       dft_(parts),
-      twiddles_(length, parts, block_length_, scale) {}
+      twiddles_(length, parts, columns, scale) {}
 
 template <typename T>
 void Split<T>::run(const Complex* x, std::span<Complex* const> blocks, std::size_t n_begin,
                    std::size_t n_end) const {
-  check_range(blocks.size(), parts(), n_begin, n_end, block_length_);
+  std::vector<const Complex*> rows(parts());
+  for (std::size_t j = 0; j < rows.size(); ++j) rows[j] = x + j * block_length_ + n_begin;
+  run(rows, blocks, {n_begin, n_end});
+}
+
+template <typename T>
+void Split<T>::run(std::span<const Complex* const> rows, std::span<Complex* const> blocks,
+                   Columns columns) const {
+  check_range(rows.size(), parts(), columns, columns_);
+  check_range(blocks.size(), parts(), columns, columns_);
   // The inverse transform is the forward one with real and imaginary parts exchanged on both sides.
   const bool swapped = direction_ == Direction::inverse;
-  for_each_tile<T>(dft_.tile_size(), n_begin, n_end, [&](T* tile, TileRange range) {
+  for_each_tile<T>(dft_.tile_size(), columns.begin, columns.end, [&](T* tile, TileRange range) {
+    const std::size_t first = range.n() - columns.begin;
     for (std::size_t j = 0; j < parts(); ++j) {
       Row<T> row(tile, j);
       if (swapped) std::swap(row.re, row.im);
-      load(x + j * block_length_ + range.n(), row.re + range.column, row.im + range.column, range.count);
+      load(rows[j] + first, row.re + range.column, row.im + range.column, range.count);
     }
     dft_.run(tile);
     for (std::size_t r = 0; r < parts(); ++r) {
@@ -209,7 +240,7 @@ void Split<T>::run(const Complex* x, std::span<Complex* const> blocks, std::size
         multiply(row.re, row.im, twiddles_.tile_factor(range.index, r), twiddles_.column_factors(r));
       }
       if (swapped) std::swap(row.re, row.im);
-      store(row.re + range.column, row.im + range.column, blocks[r] + (range.n() - n_begin), range.count);
+      store(row.re + range.column, row.im + range.column, blocks[r] + first, range.count);
     }
   });
 }
@@ -223,7 +254,7 @@ RealSplit<T>::RealSplit(std::size_t length, std::size_t parts)
     : block_length_(
           checked_block_length(length, 2 * parts, "RealSplit: twice the parts must divide the length")),
       dft_(parts),
-      twiddles_(length, parts, block_length_, 1.0),
+      twiddles_(length, parts, {0, block_length_}, 1.0),
       roots_(real_roots<T>(parts)) {}
 
 // The R real rows are taken as P complex ones, z_j = x[.. + 2jM] + i x[.. + (2j+1)M], and Z = DFT_P(z) taken apart:
@@ -232,7 +263,7 @@ RealSplit<T>::RealSplit(std::size_t length, std::size_t parts)
 template <typename T>
 void RealSplit<T>::run(const T* x, std::span<Complex* const> blocks, std::size_t n_begin,
                        std::size_t n_end) const {
-  check_range(blocks.size(), parts(), n_begin, n_end, block_length_);
+  check_range(blocks.size(), parts(), {n_begin, n_end}, {0, block_length_});
   for_each_tile<T>(dft_.tile_size(), n_begin, n_end, [&](T* tile, TileRange range) {
     for (std::size_t j = 0; j < parts(); ++j) {
       const Row<T> row(tile, j);
@@ -275,7 +306,7 @@ RealMerge<T>::RealMerge(std::size_t length, std::size_t parts)
           checked_block_length(length, 2 * parts, "RealMerge: twice the parts must divide the length")),
       scale_(static_cast<T>(2.0L / static_cast<long double>(length))),
       dft_(parts),
-      twiddles_(length, parts, block_length_, 2.0 / static_cast<double>(length)),
+      twiddles_(length, parts, {0, block_length_}, 2.0 / static_cast<double>(length)),
       roots_(real_roots<T>(parts)) {}
 
 // RealSplit backwards: t_r = conj(w_N^(n r)) y_r, E_r = (t_r + conj t_(P-r))/2, w_R^r O_r = (t_r - conj t_(P-r))/2,
@@ -284,7 +315,7 @@ RealMerge<T>::RealMerge(std::size_t length, std::size_t parts)
 template <typename T>
 void RealMerge<T>::run(std::span<const Complex* const> blocks, T* x, std::size_t n_begin,
                        std::size_t n_end) const {
-  check_range(blocks.size(), parts(), n_begin, n_end, block_length_);
+  check_range(blocks.size(), parts(), {n_begin, n_end}, {0, block_length_});
   for_each_tile<T>(dft_.tile_size(), n_begin, n_end, [&](T* tile, TileRange range) {
     for (std::size_t r = 0; r < parts(); ++r) {
       const Row<T> row(tile, r);

@@ -9,6 +9,13 @@
 
 namespace papfft::fft {
 
+/// The elements [begin, end) of every block of a split.
+struct Columns {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  [[nodiscard]] std::size_t count() const noexcept { return end - begin; }
+};
+
 /// The twiddle factors scale * w_N^(n r) of a split, as a product of two small tables that stay in the caches:
 /// w_N^(r t K) for tile t (with the scale), and w_N^(r c) for column c < K = ColumnDft<T>::kColumns.
 template <typename T>
@@ -16,11 +23,12 @@ class TwiddleGrid {
  public:
   /// @param length  N
   /// @param rows    r = 0 .. rows-1
-  /// @param columns n = 0 .. columns-1
-  TwiddleGrid(std::size_t length, std::size_t rows, std::size_t columns, double scale);
+  /// @param columns n; no others may be asked for
+  TwiddleGrid(std::size_t length, std::size_t rows, Columns columns, double scale);
 
+  /// @param tile  of all tiles, counted from column 0
   [[nodiscard]] std::complex<T> tile_factor(std::size_t tile, std::size_t r) const noexcept {
-    return tile_factors_[tile * rows_ + r];
+    return tile_factors_[(tile - first_tile_) * rows_ + r];
   }
   /// Real parts of the kColumns column factors, then the imaginary parts.
   [[nodiscard]] const T* column_factors(std::size_t r) const noexcept {
@@ -29,6 +37,7 @@ class TwiddleGrid {
 
  private:
   std::size_t rows_;
+  std::size_t first_tile_;
   Buffer<std::complex<T>> tile_factors_;
   Buffer<T> column_factors_;
 };
@@ -52,6 +61,9 @@ class Split {
   Split(std::size_t length, std::size_t parts, Direction direction);
   /// The same with any scale; for transforms nested in others.
   Split(std::size_t length, std::size_t parts, Direction direction, double scale);
+  /// Of these columns alone: its tables are as short as they are. Scaled as the first.
+  /// @throws std::invalid_argument  also: columns outside [0, M)
+  Split(std::size_t length, std::size_t parts, Direction direction, Columns columns);
 
   [[nodiscard]] std::size_t parts() const noexcept { return dft_.rows(); }
   [[nodiscard]] std::size_t block_length() const noexcept { return block_length_; }
@@ -62,9 +74,15 @@ class Split {
   ///                blocks[r] == x + r M + n_begin for all r.
   /// @throws std::invalid_argument  wrong number of blocks, or a range outside [0, M)
   void run(const Complex* x, std::span<Complex* const> blocks, std::size_t n_begin, std::size_t n_end) const;
+  /// The same for one who does not hold the whole vector. @param rows  Shape: P pointers; rows[j][n - n_begin] is x[n + j M].
+  /// In place is allowed: the same pointers as `blocks`. @throws also: columns that this object is not for
+  void run(std::span<const Complex* const> rows, std::span<Complex* const> blocks, Columns columns) const;
 
  private:
+  Split(std::size_t length, std::size_t parts, Direction direction, double scale, Columns columns);
+
   std::size_t block_length_;
+  Columns columns_;
   Direction direction_;
   T scale_;
   ColumnDft<T> dft_;

@@ -240,6 +240,24 @@ class BenchTest(ProgramTest):
             self.assertEqual(result.returncode, 64)
             self.assertIn(what, complaints(result.stderr)[0])
 
+    def test_vectors_that_are_with_the_ranks_before_and_after(self):
+        path = self.path("fft.json")
+        command = ("bench", "fft", "--vectors", 4, "--block", 2, "--json", path)
+        for ranks, length in ((2, 4096), (3, 999), (4, 4096)):
+            self.papfft(*command, "--engines", "slices", "--length", length, "--precision", "double", ranks=ranks)
+            (_, *rows) = json.loads(path.read_text())["rows"]
+            self.assertEqual([row["order"] for row in rows], ["scrambled", "natural"])
+            for row in rows:
+                self.assertLess(row["error_l2"], 1e-14)
+        peer = run(command_line((*command, "--engines", "slices,fftw-mpi-distributed", "--length", 4096), 4), cwd=self.folder)
+        if b"libfftw3-mpi" in peer.stderr:
+            self.skipTest("built without libfftw3-mpi")
+        (_, *rows) = json.loads(path.read_text())["rows"]
+        self.assertEqual([(row["engine"], row["order"]) for row in rows],
+                         [(e, o) for e in ("slices", "fftw-mpi-distributed") for o in ("scrambled", "natural")])
+        for row in rows:
+            self.assertLess(row["error_l2"], 1e-6)
+
     def test_engines_are_timed_on_the_same_input(self):
         path = self.path("fft.json")
         for real in ((), ("--real",)):

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "fft/kernel/twiddle.hpp"
 #include "tests/support/fft_pipeline.hpp"
@@ -59,6 +61,36 @@ TYPED_TEST(DifTest, BlocksAreTheDocumentedSums) {
       EXPECT_LT(relative_l2_error(blocks[r], expected), error_gate<TypeParam>()) << parts << " block " << r;
     }
   }
+}
+
+// For those who hold some columns alone: the bits are those of the whole, in place or not.
+TYPED_TEST(DifTest, SomeColumnsAreThoseOfTheWhole) {
+  using Complex = std::complex<TypeParam>;
+  const std::size_t parts = 6;
+  const std::size_t m = 200;
+  for (const Direction direction : {Direction::forward, Direction::inverse}) {
+    const auto x = random_samples<Complex>(parts * m, 5);
+    const Split<TypeParam> split(x.size(), parts, direction);
+    auto whole = make_blocks<TypeParam>(parts, m);
+    split.run(x.data(), pointers(whole), 0, m);
+    for (const Columns columns : {Columns{0, m}, Columns{33, 130}, Columns{64, 96}, Columns{70, 71}}) {
+      const Split<TypeParam> some(x.size(), parts, direction, columns);
+      auto rows = make_blocks<TypeParam>(parts, columns.count());
+      for (std::size_t j = 0; j < parts; ++j) {
+        std::copy_n(x.begin() + static_cast<std::ptrdiff_t>(j * m + columns.begin), columns.count(),
+                    rows[j].begin());
+      }
+      some.run(pointers(std::as_const(rows)), pointers(rows), columns);
+      for (std::size_t r = 0; r < parts; ++r) {
+        EXPECT_TRUE(std::equal(rows[r].begin(), rows[r].end(),
+                               whole[r].begin() + static_cast<std::ptrdiff_t>(columns.begin)))
+            << "columns from " << columns.begin << ", block " << r;
+      }
+    }
+  }
+  const Split<TypeParam> some(parts * m, parts, Direction::forward, Columns{32, 64});
+  auto blocks = make_blocks<TypeParam>(parts, 64);
+  EXPECT_THROW(some.run(pointers(std::as_const(blocks)), pointers(blocks), {0, 64}), std::invalid_argument);
 }
 
 TYPED_TEST(DifTest, ComplexMatchesTheNaiveTransform) {

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "app/io/shares.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <complex>
+#include <filesystem>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "app/io/json.hpp"
+
+namespace papfft::app::io {
+namespace {
+
+/// Reads from the files in turn what they have of a range.
+class SharedSource final : public Source {
+ public:
+  /// @param parts  nullptr: the row is so short that there is nothing in it
+  SharedSource(const std::string& name, SignalInfo info, std::vector<std::unique_ptr<Source>> parts)
+      : Source(name, std::move(info)), parts_(std::move(parts)) {}
+
+ private:
+  std::size_t read_components(std::uint64_t first, Components out) override {
+    return std::visit(
+        [&]<typename T>(std::span<T> span) {
+          if (!info().is_complex) return read_rows(first, span);
+          using Complex = std::complex<T>;
+          return 2 * read_rows(first, std::span(reinterpret_cast<Complex*>(span.data()), span.size() / 2));
+        },
+        out);
+  }
+
+  template <typename Sample>
+  std::size_t read_rows(std::uint64_t first, std::span<Sample> out) {
+    const std::uint64_t length = *info().length;
+    std::size_t done = 0;
+    while (done < out.size()) {
+      const std::uint64_t row = (first + done) / length;
+      const std::uint64_t begin = (first + done) % length;
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(length - begin, out.size() - done));
+      for (std::size_t r = 0; r < parts_.size(); ++r) read_share(r, row, begin, out.subspan(done, count));
+      done += count;
+    }
+    return done;
+  }
+
+  /// Of elements [begin, begin + out.size()) of a row, those that a file has.
+  template <typename Sample>
+  void read_share(std::size_t part, std::uint64_t row, std::uint64_t begin, std::span<Sample> out) {
+    const std::uint64_t files = parts_.size();
+    const std::uint64_t skipped = (part + files - begin % files) % files;
+    if (skipped >= out.size()) return;
+    const auto count = static_cast<std::size_t>((out.size() - skipped + files - 1) / files);
+    const std::uint64_t share = (*info().length - part + files - 1) / files;
+    std::vector<Sample> samples(count);
+    (void)parts_[part]->read<Sample>(row * share + (begin + skipped) / files, samples);
+    for (std::size_t i = 0; i < count; ++i) out[skipped + i * files] = samples[i];
+  }
+
+  std::vector<std::unique_ptr<Source>> parts_;
+};
+
+struct Index {
+  std::uint64_t rows = 0;
+  std::uint64_t length = 0;
+  double sample_rate_hz = 0;
+  SampleType type;
+  bool everywhere = false;
+  std::vector<std::string> files;
+};
+
+Index read_index(const std::string& path) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 26U;
+  const std::map<std::string, SampleType> types = {{"float32", sample_type_of<float>()},
+                                                   {"float64", sample_type_of<double>()},
+                                                   {"complex64", sample_type_of<std::complex<float>>()},
+                                                   {"complex128", sample_type_of<std::complex<double>>()}};
+  const auto input = open_bytes(path);
+  const auto bytes = read_rest(*input, 0, kMostBytes);
+  try {
+    const Json json =
+        Json::parse(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    Index index;
+    index.rows = json.at("rows").get<std::uint64_t>();
+    index.length = json.at("length").get<std::uint64_t>();
+    index.sample_rate_hz = json.at("sample_rate_hz").get<double>();
+    const auto type = types.find(json.at("element").text());
+    if (type != types.end()) index.type = type->second;
+    index.everywhere = json.at("layout").text() == "each file holds everything";
+    for (const Json& file : json.at("files")) index.files.push_back(file.text());
+    const bool is_good = type != types.end() && index.rows > 0 && index.length > 0 && !index.files.empty() &&
+                         index.length <= (std::uint64_t{1} << 58U) / index.rows;
+    if (is_good) return index;
+  } catch (const JsonError& error) {
+    throw DataError(path, fmt::format("is no index of what ranks have: {}", error.what()));
+  }
+  throw DataError(path, "is no index of what ranks have: its sizes, its element or its files make no sense");
+}
+
+std::unique_ptr<Source> open_part(const std::filesystem::path& path, const SampleType& type,
+                                  std::uint64_t samples) {
+  const bool is_raw = path.extension() == ".raw" || path.extension() == ".bin";
+  auto part = open_source(path.string(),
+                          {.raw_type = is_raw ? std::optional(type) : std::nullopt, .channel = std::nullopt});
+  if (part->sample_count() != samples || part->info().is_complex != type.is_complex) {
+    throw DataError(part->name(), fmt::format("has not the {} samples that the index promises", samples));
+  }
+  return part;
+}
+
+}  // namespace
+
+std::unique_ptr<Source> open_shares(const std::string& index_path) {
+  const Index index = read_index(index_path);
+  const std::size_t files = index.everywhere ? 1 : index.files.size();
+  std::vector<std::unique_ptr<Source>> parts;
+  bool two_dimensional = index.rows > 1;
+  for (std::size_t r = 0; r < files; ++r) {
+    const std::uint64_t share = r < index.length ? (index.length - r + files - 1) / files : 0;
+    if (share == 0) {
+      parts.push_back(nullptr);
+      continue;
+    }
+    const auto path = std::filesystem::path(index_path).parent_path() / index.files[r];
+    parts.push_back(open_part(path, index.type, index.rows * share));
+    two_dimensional = two_dimensional || parts.back()->info().two_dimensional;
+  }
+  SignalInfo info;
+  info.kind = "shares of " + npy_descr(index.type);
+  info.two_dimensional = two_dimensional;
+  info.rows = index.rows;
+  info.length = index.length;
+  info.is_complex = index.type.is_complex;
+  info.sample_rate_hz = index.sample_rate_hz;
+  return std::make_unique<SharedSource>(index_path, info, std::move(parts));
+}
+
+}  // namespace papfft::app::io

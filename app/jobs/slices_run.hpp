@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/io/placed_file.hpp"
+#include "app/io/source.hpp"
+#include "app/jobs/distributed_output.hpp"
+#include "app/jobs/transform_plan.hpp"
+#include "app/run/job.hpp"
+#include "app/run/memory.hpp"
+#include "app/run/run_report.hpp"
+#include "fft/engines/slices_fft.hpp"
+
+namespace papfft::app {
+
+/// Transforms of vectors that no rank holds: every rank reads its pieces of the input itself, and writes its part of the result, to
+/// one file that all see, or to a file of its own. Real vectors go as complex ones.
+template <typename In, typename Out>
+class SlicesRun {
+ public:
+  using Shape = TransformShape<In, Out>;
+  using Real = typename Shape::Real;
+  using Complex = typename Shape::Complex;
+
+  /// All must outlive this object. @param input  nullptr: this rank opens it itself
+  SlicesRun(Job& job, const TransformOptions& options, const TransformPlan& plan,
+            std::shared_ptr<io::Source> input, RunReport& report)
+      : job_(job), options_(options), plan_(plan), input_(std::move(input)), report_(report) {}
+
+  /// Collective, before run(): opens input and outputs on every rank, and takes the memory.
+  /// @param insist  a rank that fails ends the job. @return whether none has failed
+  [[nodiscard]] bool open(bool insist) {
+    const auto each = [&](const std::function<void()>& work) {
+      if (!insist) return job_.succeeds_everywhere(work);
+      job_.on_every_rank(work);
+      return true;
+    };
+    return each([&] { open_input(); }) && each([&] { check_memory(); }) && each([&] { make_outputs(); }) &&
+           (options_.leave_distributed || each([&, names = names_of_root()] { join_outputs(names); }));
+  }
+
+  /// Collective. Nothing is left behind if a rank fails.
+  void run() {
+    Progress progress = options_.job.make_progress(job_.is_root(), "transform");
+    for (std::uint64_t row = 0; row < plan_.rows; ++row) {
+      std::exception_ptr failure;
+      const auto unless_failed = [&](const char* what, double& sum_s, const auto& work) {
+        if (failure) return;
+        try {
+          clocked(report_, what, sum_s, work);
+        } catch (...) {
+          failure = std::current_exception();  // the others need this rank's messages until all can be told
+        }
+      };
+      fft_->execute([&](std::uint64_t first, std::span<Complex> elements) {
+        unless_failed("read", read_s_, [&] { read(row, first, elements); });
+        if (failure) std::ranges::fill(elements, Complex{});
+      });
+      tell_failure(failure);
+      if (options_.leave_distributed) {
+        unless_failed("write", write_s_, [&] { write(row * mine(), fft_->bins().first(mine())); });
+      } else {
+        fft_->put_in_order([&](std::uint64_t first, std::span<const Complex> bins) {
+          const std::uint64_t length = Shape::out(plan_.length);
+          const std::uint64_t count = std::min<std::uint64_t>(bins.size(), length - std::min(first, length));
+          unless_failed("write", write_s_,
+                        [&] { write(row * length + first, bins.first(static_cast<std::size_t>(count))); });
+        });
+      }
+      tell_failure(failure);
+      progress.show(row + 1, plan_.rows);
+    }
+    finish();
+  }
+
+  [[nodiscard]] const fft::PhaseTimes& times() const { return fft_->times(); }
+  [[nodiscard]] fft::LocalKernel kernel() const { return fft_->kernel(); }
+  /// Of the samples that this rank has read.
+  [[nodiscard]] std::uint64_t non_finite() const { return non_finite_; }
+  /// Where this rank's time went, by name.
+  [[nodiscard]] std::vector<std::pair<std::string, double>> phases() const {
+    const fft::PhaseTimes& t = times();
+    std::vector<std::pair<std::string, double>> phases = {{"read", read_s_},
+                                                          {"split", t.split_s - read_s_},
+                                                          {"all-to-all", t.scatter_s},
+                                                          {"compute", t.compute_s}};
+    if (!options_.leave_distributed) {
+      phases.emplace_back("2nd all-to-all", t.gather_s);
+      phases.emplace_back("assemble", t.assemble_s - write_s_);
+    }
+    phases.emplace_back("write", write_s_ + finish_s_);
+    return phases;
+  }
+
+ private:
+  using Files = io::PlacedFiles<Out>;
+
+  void open_input() {
+    if (input_ == nullptr) input_ = options_.io.open();
+    const io::SignalInfo& info = input_->info();
+    if (!info.any_order || input_->sample_count() != plan_.rows * plan_.stored) {
+      throw io::DataError(input_->name(),
+                          "is another file here than on rank 0; what would work: a file that "
+                          "all ranks see, or --read root");
+    }
+  }
+
+  void check_memory() {
+    const std::uint64_t need = fft::SlicesFft<Real>::memory_bytes(plan_.length, ranks());
+    const std::uint64_t there = available_memory_bytes(job_.comm().ranks_on_host());
+    if (need > there) {
+      throw MemoryError(fmt::format(
+          "{}: a transform of {} samples by {} needs {} of memory on each, and rank {} has {}; what would "
+          "work: {}{}",
+          input_->name(), plan_.length, counted(ranks(), "rank"), memory_text(need), job_.rank(),
+          memory_text(there), enough_ranks<Real>(plan_.length, there), precision_hint<Real>()));
+    }
+    fft_ =
+        std::make_unique<fft::SlicesFft<Real>>(job_.comm(), fft::SlicesPlan{.length = plan_.length,
+                                                                            .direction = options_.direction(),
+                                                                            .rigor = fft::Rigor::tuned});
+  }
+
+  [[nodiscard]] std::vector<std::uint64_t> shape(std::uint64_t length) const {
+    return plan_.matrix != 0 ? std::vector<std::uint64_t>{plan_.rows, length}
+                             : std::vector<std::uint64_t>{length};
+  }
+
+  /// Those of this rank; if all write to the same, the root's.
+  void make_outputs() {
+    if (options_.leave_distributed) {
+      std::vector<std::string> paths;
+      for (const std::string& path : options_.io.out) paths.push_back(path_of_rank(path, job_.rank()));
+      files_ = std::make_unique<Files>(paths, shape(mine()));
+    } else if (job_.is_root()) {
+      files_ = std::make_unique<Files>(options_.io.out, shape(Shape::out(plan_.length)));
+    }
+  }
+
+  /// Collective. @return under which names the root writes its files, each with its end
+  [[nodiscard]] std::string names_of_root() {
+    std::string names;
+    if (job_.is_root()) {
+      for (const std::string& name : files_->temporaries()) names += name + '\0';
+    }
+    names.resize(job_.from_root(names.size()));
+    job_.comm().template bcast<char>(names, 0, job_.bcast_algorithm);
+    return names;
+  }
+
+  void join_outputs(const std::string& names) {
+    if (job_.is_root()) return;
+    std::vector<std::string> each;
+    for (std::size_t begin = 0; begin < names.size(); begin = names.find('\0', begin) + 1) {
+      each.emplace_back(names.c_str() + begin);
+    }
+    files_ = std::make_unique<Files>(options_.io.out, shape(Shape::out(plan_.length)), each);
+  }
+
+  /// Elements of a vector, which the input may have as half a spectrum.
+  void read(std::uint64_t row, std::uint64_t first, std::span<Complex> out) {
+    if constexpr (!Shape::kRealOut) {
+      non_finite_ += read_stored(row, first, out);
+    } else {
+      const std::uint64_t bins = Shape::bins(plan_.length);
+      const auto direct =
+          static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), bins - std::min(first, bins)));
+      non_finite_ += read_stored(row, first, out.first(direct));
+      // Bins that are their own mirror images are real.
+      if (first == 0 && direct > 0) out[0] = out[0].real();
+      if (plan_.length % 2 == 0 && direct > 0 && first + direct == bins)
+        out[direct - 1] = out[direct - 1].real();
+      const std::span<Complex> mirrored = out.subspan(direct);
+      if (mirrored.empty()) return;
+      (void)read_stored(row, plan_.length + 1 - first - out.size(), mirrored);
+      std::ranges::reverse(mirrored);
+      for (Complex& z : mirrored) z = std::conj(z);
+    }
+  }
+
+  /// As they are in the input, and zeros where it has no more. @return how many are no finite numbers
+  std::uint64_t read_stored(std::uint64_t row, std::uint64_t first, std::span<Complex> out) {
+    const auto there = static_cast<std::size_t>(
+        std::min<std::uint64_t>(out.size(), plan_.stored - std::min(first, plan_.stored)));
+    const std::size_t got = input_->template read<Complex>(row * plan_.stored + first, out.first(there));
+    std::ranges::fill(out.subspan(got), Complex{});
+    return io::count_non_finite<Complex>(out.first(got));
+  }
+
+  void write(std::uint64_t first, std::span<const Complex> bins) {
+    if (bins.empty()) return;
+    if constexpr (Shape::kRealOut) {
+      real_.resize(bins.size());
+      std::ranges::transform(bins, real_.begin(), [](const Complex& z) { return z.real(); });
+      files_->write(first, std::span<const Out>(real_));
+    } else {
+      files_->write(first, bins);
+    }
+  }
+
+  /// Collective. @throws Quit, if there is a failure on any rank
+  void tell_failure(const std::exception_ptr& failure) {
+    job_.on_every_rank([&] {
+      if (failure) std::rethrow_exception(failure);
+    });
+  }
+
+  /// What all see appears when all have written; so does the index of what each has.
+  void finish() {
+    clocked(report_, "write", finish_s_, [&] {
+      job_.on_every_rank([&] {
+        if (options_.leave_distributed || !job_.is_root()) files_->finish();
+      });
+      job_.at_root([&] {
+        if (!options_.leave_distributed) return files_->finish();
+        const DistributedResult result{.ranks = job_.size(),
+                                       .rows = plan_.rows,
+                                       .length = Shape::out(plan_.length),
+                                       .element = element_name<Out>(),
+                                       .sample_rate_hz = plan_.rate_hz};
+        for (const std::string& path : options_.io.out) write_index(path, result);
+      });
+    });
+  }
+
+  [[nodiscard]] std::uint64_t ranks() const { return static_cast<std::uint64_t>(job_.size()); }
+  /// How many elements of each result are this rank's.
+  [[nodiscard]] std::size_t mine() const {
+    return static_cast<std::size_t>(
+        share_of(Shape::out(plan_.length), static_cast<std::uint64_t>(job_.rank()), ranks()));
+  }
+
+  Job& job_;
+  const TransformOptions& options_;
+  const TransformPlan& plan_;
+  std::shared_ptr<io::Source> input_;
+  RunReport& report_;
+  std::unique_ptr<fft::SlicesFft<Real>> fft_;
+  std::unique_ptr<Files> files_;
+  std::vector<Real> real_;  // a piece of the result
+  std::uint64_t non_finite_ = 0;
+  double read_s_ = 0;
+  double write_s_ = 0;
+  double finish_s_ = 0;  // until all is on the disk
+};
+
+}  // namespace papfft::app

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "app/io/placed_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <numeric>
+#include <vector>
+
+#include "app/io/errors.hpp"
+#include "app/io/shares.hpp"
+#include "app/io/source.hpp"
+#include "app/io/writer.hpp"
+#include "tests/support/scratch_folder.hpp"
+
+namespace papfft::app::io {
+namespace {
+
+class PlacedFilesTest : public testing::Test {
+ protected:
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  [[nodiscard]] std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_.path()),
+                                                  std::filesystem::directory_iterator()));
+  }
+  [[nodiscard]] static std::vector<double> read(const std::string& file) {
+    return read_all<double>(*open_source(file));
+  }
+  test::ScratchFolder folder_;
+  const std::array<std::uint64_t, 1> shape_ = {6};
+  const std::array<double, 6> values_ = {1, 2, 3, 4, 5, 6};
+};
+
+TEST_F(PlacedFilesTest, PartsOfTwoWritersInAnyOrder) {
+  const std::vector<std::string> paths = {path("a.npy"), path("b.raw")};
+  PlacedFiles<double> maker(paths, shape_);
+  PlacedFiles<double> other(paths, shape_, maker.temporaries());
+  other.write(4, std::span(values_).subspan(4));
+  maker.write(1, std::span(values_).subspan(1, 3));
+  other.write(0, std::span(values_).first(1));
+  other.finish();
+  EXPECT_FALSE(std::filesystem::exists(paths[0])) << "the maker has not finished";
+  maker.finish();
+  EXPECT_EQ(read(paths[0]), std::vector<double>(values_.begin(), values_.end()));
+  EXPECT_EQ(std::filesystem::file_size(paths[1]), 6 * sizeof(double));
+  EXPECT_EQ(files(), 2U);
+}
+
+TEST_F(PlacedFilesTest, NothingIsLeftUnlessFinished) {
+  {
+    PlacedFiles<double> maker({path("a.npy")}, shape_);
+    PlacedFiles<double> other({path("a.npy")}, shape_, maker.temporaries());
+    maker.write(0, values_);
+    other.finish();
+  }
+  EXPECT_EQ(files(), 0U);
+}
+
+TEST_F(PlacedFilesTest, SaysWhatCannotBeWrittenSo) {
+  EXPECT_THROW(PlacedFiles<double>({path("a.csv")}, shape_), OutputError);
+  EXPECT_THROW(PlacedFiles<double>({path("a.npy")}, shape_, {path("not-there")}), OutputError);
+  EXPECT_TRUE(can_place({"a.npy", "b.bin"}));
+  EXPECT_FALSE(can_place({"a.npy", "-"}));
+  EXPECT_FALSE(can_place({"a.png"}));
+}
+
+TEST_F(PlacedFilesTest, SharesAreReadAsOneSignal) {
+  // Two rows of five elements, left by three ranks.
+  std::vector<double> rows(10);
+  std::iota(rows.begin(), rows.end(), 0);
+  std::string names;
+  for (std::size_t r = 0; r < 3; ++r) {
+    std::vector<double> share;
+    for (std::size_t i = 0; i < 10; ++i) {
+      if (i % 5 % 3 == r) share.push_back(rows[i]);
+    }
+    write_npy<double>(path("x.rank" + std::to_string(r) + ".npy"), share, 2);
+    names += std::string(r > 0 ? "," : "") + "\"x.rank" + std::to_string(r) + ".npy\"";
+  }
+  AtomicFile index(path("x.index.json"));
+  index.write(
+      R"({"rows": 2, "length": 5, "element": "float64", "sample_rate_hz": 8000, "ranks": 3, "layout": "", "files": [)" +
+      names + "]}");
+  index.commit();
+  const auto source = open_source(path("x.index.json"));
+  EXPECT_EQ(source->info().rows, 2U);
+  EXPECT_EQ(source->info().sample_rate_hz, 8000);
+  EXPECT_EQ(read_all<double>(*source), rows);
+  for (std::uint64_t first = 0; first < 10; ++first) {  // any range
+    for (std::size_t count = 1; first + count <= 10; ++count) {
+      std::vector<double> some(count);
+      ASSERT_EQ(source->read<double>(first, some), count);
+      EXPECT_EQ(some, std::vector<double>(rows.begin() + static_cast<std::ptrdiff_t>(first),
+                                          rows.begin() + static_cast<std::ptrdiff_t>(first + count)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace papfft::app::io
