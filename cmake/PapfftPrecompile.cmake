@@ -36,5 +36,6 @@ option(PAPFFT_UNITY "Compile several sources of the program and of the tests at 
 function(papfft_compile_together target)
   if(PAPFFT_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+    target_compile_options(${target} PRIVATE -Wno-shadow)  # a neighbour's name is no outer one
   endif()
 endfunction()

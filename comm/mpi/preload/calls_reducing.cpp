@@ -59,7 +59,7 @@ int reduce_scatter_block(const NextFunctions& next, const void* sendbuf, void* r
       {Operation::reduce_scatter, comm, signature_bytes(recvcount, type)},
       [&] { return check_vectors(sendbuf, recvbuf, type, op); },
       [&](Collectives& ours, std::string_view algorithm) {
-        detail::mpi_reduce_scatter(ours, sendbuf, recvbuf, {&recvcount, 1}, type, op, algorithm);
+        detail::mpi_reduce_scatter_block(ours, sendbuf, recvbuf, recvcount, type, op, algorithm);
       },
       pass);
 }
@@ -79,7 +79,7 @@ int reduce_scatter(const NextFunctions& next, const void* sendbuf, void* recvbuf
   return Runtime::get().carry_out(
       {Operation::reduce_scatter, comm, signature_bytes(recvcounts, size, type) / ranks}, check,
       [&](Collectives& ours, std::string_view algorithm) {
-        detail::mpi_reduce_scatter(ours, sendbuf, recvbuf, {recvcounts, ranks}, type, op, algorithm);
+        detail::mpi_reduce_scatter(ours, sendbuf, recvbuf, recvcounts, type, op, algorithm);
       },
       pass);
 }
