@@ -12,8 +12,11 @@ text = "".join(path.read_text() for path in sorted(Path(sys.argv[2]).rglob("*.h*
 text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
 classes = set(re.findall(r"(?:class|struct) PAPFFT_API (\w+)", text))
 functions = set(re.findall(r"PAPFFT_API [^;{(]*?(\w+)\(", text))
+mpi_calls = set(re.findall(r"\bDO\(\w+, (\w+),", text))
 for open_part in re.findall(r"visibility push\(default\)(.*?)#pragma GCC visibility pop", text, flags=re.S):
-    functions |= set(re.findall(r"\b(\w+)\([^;{]*\)\s*;", open_part))
+    declared = re.findall(r"\b([\w#]+)\([^;{]*\)\s*;", re.sub(r"#define \w+\([^)]*\)", "", open_part))
+    # A macro makes a function of each name in papfft/mpi_lists.h.
+    functions |= {f.replace("##name##", name).replace("##name", name) for f in declared for name in mpi_calls}
 of_c = set(re.findall(r"\bint (PAT_\w+)\(|\* (PAT_\w+)\(", Path(sys.argv[3]).read_text()))
 of_c = {name for names in of_c for name in names if name}
 hidden = set(re.findall(r"(?:class|struct) PAPFFT_LOCAL (\w+)", text))
