@@ -108,8 +108,8 @@ struct RankingLimits {
 /// A way whose worst slow-down is that much larger than the best way's is a bad choice.
 inline constexpr double kBadChoice = 1.1;
 
-/// Of one way, while a program runs: some 15 ms.
-inline constexpr std::int64_t kStepsAtRunTime = 5000;
+/// Of one way, while a program runs: some 10 ms for each case of arrivals.
+inline constexpr std::int64_t kStepsAtRunTime = 12'000;
 
 /// What "auto" takes in place of rule_choice() where it knows the links: the same, unless a simulation where arrivals are not known
 /// finds it a bad choice. Then the way with the least worst slow-down, among the few that are the fastest if all come together.

@@ -66,8 +66,8 @@ struct CallStatistics {
   std::uint64_t bytes_sent = 0;  ///< by this rank
   /// Bytes that were received into the layer's memory first, instead of straight into the caller's.
   std::uint64_t bytes_staged = 0;
-  /// Who chose the algorithm: "the caller", "the rules", "a table" (it was the fastest for ranks that come together), or "a table for
-  /// unknown arrivals" (its worst slow-down is the least).
+  /// Who chose the algorithm: "the caller", "the rules", "a table" (it was the fastest for ranks that come together), "a table for
+  /// unknown arrivals" (its worst slow-down is the least), or "a simulation" (the rules, compared with one on the measured links).
   std::string_view reason = {};
 };
 
