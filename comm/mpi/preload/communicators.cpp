@@ -92,10 +92,11 @@ Group& Communicators::of(MPI_Comm comm) {
 
 /// A thread of ours may call MPI beside the program's, and nothing must be the same from run to run.
 bool Communicators::may_have_session() const {
+  if (settings_.thread == Thread::none || settings_.is_reproducible) return false;
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
   const std::lock_guard lock(mutex_);
-  return level == MPI_THREAD_MULTIPLE && !settings_.is_reproducible && std::ssize(sessions_) < kMostSessions;
+  return level == MPI_THREAD_MULTIPLE && std::ssize(sessions_) < kMostSessions;
 }
 
 std::unique_ptr<Group> Communicators::made_for(MPI_Comm comm) {

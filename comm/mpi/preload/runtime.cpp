@@ -163,6 +163,7 @@ void Runtime::report() {
             is_json ? summary_json(run, sums) : summary_text(run, sums) + waiting_text(recording));
   }
   if (settings_.recording.empty() || world_rank() != 0) return;
+  if (settings_.recording.ends_with(".json")) return write(settings_.recording, recording_json(recording));
   std::ostringstream text;
   write_recording(text, recording, {"papfft preload: calls on MPI_COMM_WORLD and its duplicates"});
   write(settings_.recording, text.str());

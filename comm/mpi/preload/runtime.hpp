@@ -39,7 +39,7 @@ class Runtime {
   /// MPI has just been initialized. Collective over MPI_COMM_WORLD: the library works if all ranks have the same settings.
   void start();
   /// Of MPI_Init, as the settings want it.
-  [[nodiscard]] bool wants_thread_multiple() const { return settings_.thread_multiple; }
+  [[nodiscard]] bool wants_thread_multiple() const { return settings_.thread == Thread::multiple; }
   /// Calls of this thread may be ours, or are counted.
   [[nodiscard]] static bool is_watching() {
     return is_started_.load(std::memory_order_relaxed) && !Inside::is_any();

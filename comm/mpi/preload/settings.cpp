@@ -69,10 +69,8 @@ Settings Settings::parse(const Variable& variable) {
       static_cast<int>(number(variable, "PAPFFT_PRELOAD_COMMUNICATORS", kMost, s.most_communicators));
   if (const char* names = variable("PAPFFT_PRELOAD_OPERATIONS"))
     s.operations = parse_operations("PAPFFT_PRELOAD_OPERATIONS", names);
-  if (const char* thread = variable("PAPFFT_THREAD")) {
-    constexpr std::array<std::string_view, 2> kWords = {"program", "multiple"};
-    s.thread_multiple = index_of("PAPFFT_THREAD", thread, kWords) == 1;
-  }
+  if (const char* thread = variable("PAPFFT_THREAD"))
+    s.thread = static_cast<Thread>(index_of("PAPFFT_THREAD", thread, kThreadNames));
   s.is_reproducible = number(variable, "PAPFFT_REPRODUCIBLE", 1, 0) == 1;
   if (s.mode == Mode::observe) s.report = "-";
   if (const char* report = variable("PAPFFT_PRELOAD_REPORT"))

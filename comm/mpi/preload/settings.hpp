@@ -17,8 +17,16 @@ enum class Mode : std::uint8_t {
   on        ///< calls that are surely ours go through the layer
 };
 
+/// Whether calls may begin before their callers come, which takes a thread of ours.
+enum class Thread : std::uint8_t {
+  program,   ///< where the program has asked for MPI_THREAD_MULTIPLE
+  multiple,  ///< MPI_Init asks for that, whatever the program asks for
+  none
+};
+
 /// In the order of the enumerators.
 inline constexpr std::array<std::string_view, 3> kModeNames = {"off", "observe", "on"};
+inline constexpr std::array<std::string_view, 3> kThreadNames = {"program", "multiple", "none"};
 
 /// What the environment says about the library that is loaded by LD_PRELOAD.
 struct Settings {
@@ -28,8 +36,8 @@ struct Settings {
   /// Operations that are taken. The others pass. A rank of a gatherv, scatterv or alltoallv does not know the sizes that others see,
   /// so their length cannot decide: they are taken at any size, or not at all.
   std::array<bool, kOperationCount> operations{};
-  int most_communicators = 64;   ///< of the program's that have one of ours at a time
-  bool thread_multiple = false;  ///< MPI_Init asks for MPI_THREAD_MULTIPLE, whatever the program asks for
+  int most_communicators = 64;  ///< of the program's that have one of ours at a time
+  Thread thread = Thread::program;
   bool is_reproducible = false;  ///< sums are added up in an order that depends on the number of ranks alone
   std::string report = {};       ///< where the summary goes: "" nowhere, "-" the standard error, or a file
   std::string recording = {};    ///< a file for the arrivals of the calls on MPI_COMM_WORLD; "": none

@@ -87,4 +87,37 @@ std::string waiting_text(const ArrivalRecording& recording, std::size_t most_row
   return text;
 }
 
+namespace {
+
+/// "name": [what `value` says of each rank]
+template <typename Value>
+std::string list_json(const char* name, const RecordedCall& call, Value value) {
+  std::string text;
+  for (const RecordedArrival& rank : call.ranks)
+    text += (text.empty() ? "" : ", ") + std::string(value(rank));
+  return std::string(", \"") + name + "\": [" + text + "]";
+}
+
+}  // namespace
+
+std::string recording_json(const ArrivalRecording& recording) {
+  std::string calls;
+  for (const RecordedCall& call : recording.calls) {
+    calls +=
+        (calls.empty() ? "" : ",\n  ") + std::string("{\"operation\": \"") +
+        std::string(to_string(call.operation)) + "\", \"algorithm\": \"" + call.algorithm +
+        "\", \"root\": " + std::to_string(call.root) + ", \"bytes\": " + std::to_string(call.bytes) +
+        list_json("compute_ns", call, [](const RecordedArrival& r) { return std::to_string(r.compute_ns); }) +
+        list_json("arrival_ns", call, [](const RecordedArrival& r) { return std::to_string(r.arrival_ns); }) +
+        list_json("predicted_ns", call,
+                  [](const RecordedArrival& r) {
+                    return r.predicted_ns ? std::to_string(*r.predicted_ns) : std::string("null");
+                  }) +
+        list_json("exit_ns", call, [](const RecordedArrival& r) { return std::to_string(r.exit_ns); }) + "}";
+  }
+  return "{\"arrivals\": " + std::to_string(kRecordingVersion) +
+         ", \"ranks\": " + std::to_string(recording.ranks) +
+         ", \"dropped_calls\": " + std::to_string(recording.dropped) + ",\n \"calls\": [" + calls + "]}\n";
+}
+
 }  // namespace papfft::comm::preload

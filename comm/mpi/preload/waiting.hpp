@@ -30,4 +30,7 @@ struct WaitingRow {
 /// @param most_rows  that are printed
 [[nodiscard]] std::string waiting_text(const ArrivalRecording& recording, std::size_t most_rows = 20);
 
+/// The recording as `papfft report` reads it (docs/reference/file-formats.md); write_recording() has the form for tables.
+[[nodiscard]] std::string recording_json(const ArrivalRecording& recording);
+
 }  // namespace papfft::comm::preload

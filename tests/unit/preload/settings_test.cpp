@@ -32,13 +32,18 @@ TEST(PreloadSettings, WhoeverLoadsTheLibraryWantsItOn) {
   EXPECT_TRUE(settings.takes(Operation::bcast));
   EXPECT_FALSE(settings.takes(Operation::gatherv));
   EXPECT_EQ(settings.report, "");
-  EXPECT_FALSE(settings.thread_multiple);
+  EXPECT_EQ(settings.thread, Thread::program);
 }
 
 TEST(PreloadSettings, WhoeverObservesWantsToSeeIt) {
   EXPECT_EQ(parsed({{"PAPFFT_PRELOAD", "observe"}}).report, "-");
   EXPECT_EQ(parsed({{"PAPFFT_PRELOAD", "observe"}, {"PAPFFT_PRELOAD_REPORT", "off"}}).report, "");
   EXPECT_EQ(parsed({{"PAPFFT_PRELOAD_REPORT", "calls.json"}}).report, "calls.json");
+}
+
+TEST(PreloadSettings, Threads) {
+  EXPECT_EQ(parsed({{"PAPFFT_THREAD", "multiple"}}).thread, Thread::multiple);
+  EXPECT_EQ(parsed({{"PAPFFT_THREAD", "none"}}).thread, Thread::none);
 }
 
 TEST(PreloadSettings, Operations) {
@@ -58,7 +63,8 @@ TEST(PreloadSettings, MistakesNameTheVariableAndWhatWorks) {
             "PAPFFT_PRELOAD_BYTES='64K': expected a whole number from 0 to 2147483647");
   EXPECT_THAT(complaint({{"PAPFFT_PRELOAD_OPERATIONS", "bcast,barrier"}}),
               HasSubstr("'barrier': expected scatter, "));
-  EXPECT_EQ(complaint({{"PAPFFT_THREAD", "single"}}), "PAPFFT_THREAD='single': expected program, multiple");
+  EXPECT_EQ(complaint({{"PAPFFT_THREAD", "single"}}),
+            "PAPFFT_THREAD='single': expected program, multiple, none");
   EXPECT_EQ(complaint({{"PAPFFT_REPRODUCIBLE", "2"}}),
             "PAPFFT_REPRODUCIBLE='2': expected a whole number from 0 to 1");
 }

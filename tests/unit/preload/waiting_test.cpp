@@ -64,5 +64,14 @@ TEST(Waiting, Text) {
               testing::HasSubstr("31 %  rank 2 (100 %)\n  4 calls more were not kept\n"));
 }
 
+TEST(Waiting, RecordingAsJson) {
+  EXPECT_EQ(
+      recording_json({.ranks = 2, .dropped = 1, .calls = {called(Operation::reduce, 1, {0, 5}, {8, 9})}}),
+      "{\"arrivals\": 1, \"ranks\": 2, \"dropped_calls\": 1,\n"
+      " \"calls\": [{\"operation\": \"reduce\", \"algorithm\": \"mpi\", \"root\": 1, \"bytes\": 1000, "
+      "\"compute_ns\": [0, 0], \"arrival_ns\": [0, 5], \"predicted_ns\": [null, null], \"exit_ns\": [8, "
+      "9]}]}\n");
+}
+
 }  // namespace
 }  // namespace papfft::comm::preload
