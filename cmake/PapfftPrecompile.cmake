@@ -30,12 +30,11 @@ endfunction()
 # Some sources in one. The standard library's templates, which they all instantiate, are then compiled once: a whole build of what does
 # so takes half the time, and a change of one source compiles its neighbours again. Sources of one target must not define one name
 # in their anonymous namespaces twice. clang-tidy sees each source of its own.
-option(PAPFFT_UNITY "Compile several sources of the program and of the tests at once" ON)
+option(PAPFFT_UNITY "Compile several sources of the program at once" ON)
 
 # papfft_compile_together(TARGET)
 function(papfft_compile_together target)
   if(PAPFFT_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
-    target_compile_options(${target} PRIVATE -Wno-shadow)  # a neighbour's name is no outer one
   endif()
 endfunction()

@@ -28,7 +28,6 @@ endif()
 function(papfft_compile_tests target)
   target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-  papfft_compile_together(${target})
 endfunction()
 
 # papfft_add_test(NAME SOURCES files LINK targets [LABEL label] [TIMEOUT seconds])    one process, one ctest entry per TEST

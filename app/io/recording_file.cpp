@@ -20,7 +20,7 @@ using comm::RecordedCall;
 constexpr int kDeepest = 8;                             // ours nest three deep
 constexpr std::size_t kLongest = std::size_t{1} << 28;  // as many rows as may be, with long numbers
 constexpr std::size_t kLongestName = 64;
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
+constexpr std::int64_t kMostCallBytes = std::int64_t{1} << 60;
 
 [[noreturn]] void fail(const std::string& what) { throw comm::TraceError("trace: " + what); }
 
@@ -99,7 +99,7 @@ RecordedCall call_of(const Json& json, std::size_t number, std::size_t ranks) {
   }
   call.algorithm = c.text("algorithm");
   call.root = static_cast<int>(c.number("root", static_cast<std::int64_t>(ranks) - 1));
-  call.bytes = static_cast<std::uint64_t>(c.number("bytes", kMostBytes));
+  call.bytes = static_cast<std::uint64_t>(c.number("bytes", kMostCallBytes));
   for (std::size_t r = 0; r < ranks; ++r) {
     RecordedArrival& arrival = call.ranks.emplace_back();
     arrival.compute_ns = c.needed("compute_ns", r, 0);

@@ -11,7 +11,7 @@
 namespace papfft::app::io {
 namespace {
 
-constexpr int kDeepest = 1000;  // extensions may nest as they like
+constexpr int kDeepestNesting = 1000;  // extensions may nest as they like
 
 /// Keeps what is read below; annotations may be most of the file.
 class MetaReader : public Json::Reader {
@@ -24,7 +24,7 @@ class MetaReader : public Json::Reader {
 Json parse_kept(const std::string& file, std::string_view text) {
   try {
     MetaReader reader;
-    return Json::parse(text, reader, kDeepest);
+    return Json::parse(text, reader, kDeepestNesting);
   } catch (const JsonError& error) {
     throw DataError(file, fmt::format("is not SigMF metadata: {}", error.what()));
   }
