@@ -3,8 +3,8 @@
 # Usage: ./test.sh [--quick | --long] [--keep-going]
 # Everything that must hold before a change is merged: format, warnings, tests, sanitizers, static analysis, fuzzers.
 #   --quick       without sanitizers, static analysis and fuzzers
-#   --long        also the pure tests under AddressSanitizer, fft/ and the program by clang-tidy, the program by clang, the static
-#                 analyzer, and the fuzzers for 5 minutes each
+#   --long        also the tests with the label `long`, the pure tests under AddressSanitizer, fft/ and the program by clang-tidy,
+#                 the program by clang, the static analyzer, and the fuzzers for 5 minutes each
 #   --keep-going  a build goes on after its first error, to show all of them
 # One line per stage; what a stage prints goes to build/logs/STAGE.log, and its end is shown when the stage fails. A failed
 # stage does not stop those after it. The last line counts all cases; the exit code is 1 when any failed.
@@ -20,11 +20,12 @@ tsan_targets=(papfft_thread_tests papfft_fft_tests)
 asan_targets=(papfft_thread_tests papfft_fft_tests papfft_mpi_tests)
 asan_labels='fft|threads|np1|np2|np4'
 ninja_options=()
+without_long=(-LE '^long$')
 for argument in "$@"; do
   case $argument in
     --quick) quick=true ;;
     --long)
-      fuzz_seconds=300 tidy_checks='--checks=clang-analyzer-*' tidy_sources+=' fft/*.cpp app/*.cpp'
+      without_long=() fuzz_seconds=300 tidy_checks='--checks=clang-analyzer-*' tidy_sources+=' fft/*.cpp app/*.cpp'
       tsan_targets+=(papfft) asan_targets+=(papfft_unit_tests papfft_io_tests) asan_labels+='|unit|io'
       ;;
     --keep-going) ninja_options=(-- -k 0) ;;
@@ -94,6 +95,21 @@ run_tests() {
   count "$stage" $((total - bad - skip)) "$bad" "$skip"
 }
 
+# Static analysis takes the time that tests leave while they wait: it runs beside the stages from here on, and only when a core is idle.
+start_tidy() {
+  : >"$logs/tidy.log"
+  trap 'pkill -s 0 -x "xargs|clang-tidy"; exit 130' INT TERM
+  {
+    limited tidy $((fuzz_seconds * 180)) chrt --idle 0 bash -c check_tidy
+    echo "$? $wall_s $cpu_s" >"$logs/tidy.end"
+  } &
+}
+end_tidy() {
+  wait
+  read -r code wall_s cpu_s <"$logs/tidy.end"
+  if [ "$code" -eq 0 ]; then count tidy 1 0 0; else count tidy 0 1 0; fi
+}
+
 sources() { git ls-files -- "$@" | while read -r file; do [ ! -e "$file" ] || echo "$file"; done; }
 
 check_tidy() {
@@ -120,7 +136,8 @@ check format 60 bash -c check_format
 check scripts 60 bash -c check_scripts
 check layers 30 scripts/check_layers.py
 build release 900 all
-run_tests tests-release release 900
+$quick || start_tidy
+run_tests tests-release release 900 "${without_long[@]}"
 
 if ! $quick; then
   build asan-ubsan 900 "${asan_targets[@]}"
@@ -129,7 +146,7 @@ if ! $quick; then
   archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2>/dev/null | tail -n 1)
   OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
     run_tests tests-tsan tsan 600 -L '^(fft|threads)$'
-  check tidy $((fuzz_seconds * 60)) bash -c check_tidy
+  end_tidy
   : >"$logs/fuzz.log"
   limited fuzz $((300 + 8 * fuzz_seconds)) scripts/fuzz.sh "$fuzz_seconds"
   fuzz_ok=$(grep -c '^fuzz_.*no failure$' "$logs/fuzz.log")
