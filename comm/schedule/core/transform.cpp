@@ -14,9 +14,11 @@ namespace papfft::comm {
 namespace {
 
 Shape reverse(Shape shape) {
+  if (shape.credits > 0)
+    throw std::invalid_argument(
+        "reverse: what takes credits finds its order as it runs, and backwards could not");
   shape.operation = reversed(shape.operation);
   shape.ordered = false;
-  shape.credits = 0;
   return shape;
 }
 
@@ -42,7 +44,6 @@ Program reverse(const Program& program, const Shape& shape, int last_round) {
       op.kind = is_reduction(shape.operation) ? OpKind::recv_combine : OpKind::recv;
     }
     op.incoming_first = false;
-    op.credit = Credit::none;  // what came first would have to come last
     op.announces = false;
     op.round = last_round - op.round;
     builder.add(op, after[static_cast<std::size_t>(k)]);

@@ -9,8 +9,8 @@ namespace papfft::comm {
 /// The same messages backwards: scatter becomes gather, bcast reduce, allgather reduce_scatter, and the other way
 /// round. Every send becomes a receive (combining, where the result is a reduction) and every receive a send;
 /// what waited is now waited for.
-/// @throws std::invalid_argument  for what has no reverse: an allreduce, a schedule with local ops, a reduction in which a
-///   rank gets back a block that it handed over (Clairvoyant's head does).
+/// @throws std::invalid_argument  for what has no reverse: an allreduce, a schedule with local ops or with credits, a reduction in
+///   which a rank gets back a block that it handed over (Clairvoyant's head does).
 [[nodiscard]] Schedule reverse(const Schedule& schedule);
 
 /// One rank's part of the same. @param last_round  the largest round of all ranks
