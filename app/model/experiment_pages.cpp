@@ -75,9 +75,12 @@ std::string markdown_page(const ExperimentOutcomes& outcomes, const std::string&
       quick ? "--quick " : "", from, from);
   text += "| experiment | verdict | statements held | run |\n|---|---|---|---|\n";
   for (const auto& [experiment, outcome] : outcomes) {
-    text += fmt::format("| [{}](#{}): {} | {} | {} | {} |\n", experiment->source, experiment->name,
-                        markdown_cell(experiment->title), to_string(outcome.verdict), outcome.held_text(),
-                        outcome.measured == 0 ? markdown_cell(outcome.why) : outcome.run_text());
+    const bool has_section = outcome.measured > 0;
+    const std::string source =
+        has_section ? fmt::format("[{}](#{})", experiment->source, experiment->name) : experiment->source;
+    text += fmt::format("| {}: {} | {} | {} | {} |\n", source, markdown_cell(experiment->title),
+                        to_string(outcome.verdict), outcome.held_text(),
+                        has_section ? outcome.run_text() : markdown_cell(outcome.why));
   }
   for (const auto& [experiment, outcome] : outcomes) {
     if (outcome.measured == 0) continue;
