@@ -69,7 +69,7 @@ TEST(SteadyCalls, AllocateNothing) {
   Communicator comm(MPI_COMM_WORLD);
   Buffers buffers(1024, comm.size(), comm.rank());
   for (const auto& [name, call] : calls()) {
-    EXPECT_EQ(steady_allocations([&] { call(comm, buffers); }), 0U) << name;
+    EXPECT_EQ(steady_allocations([&, &call = call] { call(comm, buffers); }), 0U) << name;
   }
 }
 
@@ -80,7 +80,7 @@ TEST(SteadyCalls, AllocateNothingInASession) {
     MpiSession session(MPI_COMM_WORLD, Options::from_environment(), SessionOptions{.background = background});
     Buffers buffers(1024, session.size(), session.rank());
     for (const auto& [name, call] : calls()) {
-      EXPECT_EQ(steady_allocations([&] { call(session, buffers); }), 0U)
+      EXPECT_EQ(steady_allocations([&, &call = call] { call(session, buffers); }), 0U)
           << name << (background ? " with" : " without") << " a background thread";
     }
     const std::vector<std::pair<const char*, std::function<void()>>> in_background = {
@@ -90,7 +90,7 @@ TEST(SteadyCalls, AllocateNothingInASession) {
         {"allgather bring", [&] { session.allgather<double>(buffers.one, buffers.all, "bring"); }},
         {"alltoall blinear", [&] { session.alltoall<double>(buffers.all, buffers.other, "blinear"); }}};
     for (const auto& [name, call] : in_background) {
-      const auto after_a_while = [&] {
+      const auto after_a_while = [&call = call] {
         std::this_thread::sleep_for(std::chrono::milliseconds(2));  // so that some begin early
         call();
       };
