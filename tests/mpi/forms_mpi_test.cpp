@@ -185,7 +185,7 @@ TEST(FormsOverMpi, ScattersLeaveTheRootsBlockInItsPlace) {
   for (const Form form : kForms) {
     std::vector<int> whole;
     std::vector<int> mine(kBlock);
-    const auto fill = [&] { whole = input(7, 0, static_cast<std::size_t>(kBlock * p)); };
+    const auto fill = [&] { std::ranges::copy(input(7, 0, whole.size()), whole.begin()); };
     whole.resize(static_cast<std::size_t>(kBlock * p));
     PAPFFT_MPI_FORMS(scatter, whole.data(), kBlock, MPI_INT,
                      me == p - 1 ? MPI_IN_PLACE : static_cast<void*>(mine.data()), kBlock, MPI_INT, p - 1,
