@@ -127,6 +127,7 @@ TEST(CombineOwnLast, KeepsEveryReductionCorrectAndItsMessages) {
     for (int p = 1; p <= (test::kSanitized ? 24 : 64); ++p) {
       const Schedule plain = make(algorithm->operation, algorithm->name, p,
                                   is_rooted(algorithm->operation) ? p / 2 : 0, p % 3 + 1);
+      if (plain.shape.credits > 0 && p > 14) break;  // of these, many orders of events are tried
       const Schedule last = combine_own_last(plain);
       ASSERT_EQ(find_violation(last), std::nullopt) << algorithm->name << " P=" << p;
       for (Rank r = 0; r < p; ++r) {
