@@ -6,6 +6,7 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "comm/engine/call_engine.hpp"
@@ -14,7 +15,6 @@ namespace papfft::comm {
 
 namespace {
 
-constexpr double kWorthNs = 1e8;
 /// Of the time that the calls have taken so far, by the model. One way more may be under way then.
 constexpr double kShare = 0.5;
 constexpr double kMostNs = 5e8;
@@ -42,12 +42,16 @@ bool SimulatedWays::improve(const PlannedCall& plan) {
   Kind& kind = kinds_[{plan.operation(), static_cast<unsigned>(std::bit_width(bytes))}];
   const std::size_t vector_bytes = moves_per_rank(plan.operation()) ? bytes * ranks : bytes;
   kind.modelled_ns += message_ns(engine_.options().link, plan.operation(), static_cast<double>(vector_bytes));
-  if (kind.is_settled || kind.modelled_ns < kWorthNs) return false;
-  kind.is_settled = true;
+  if (kind.modelled_ns < kind.next_try_ns) return false;
   std::array<char, 64> name{};  // the last character is 0
   if (engine_.rank() == 0) chosen(plan, bytes, kind.modelled_ns).copy(name.data(), name.size() - 1);
   const auto word = std::as_writable_bytes(std::span(name));
   engine_.run_own(Operation::bcast, word, word, name.size(), "bnom");
+  if (name.front() == '\0') {
+    kind.next_try_ns = 4 * kind.modelled_ns;
+    return false;
+  }
+  kind.next_try_ns = std::numeric_limits<double>::infinity();
   engine_.planner().add_simulated({plan.operation(), bytes, {{name.data()}}});
   return true;
 }
@@ -61,8 +65,10 @@ std::string SimulatedWays::chosen(const PlannedCall& plan, std::size_t bytes, do
                         .bytes = bytes};
   const std::chrono::nanoseconds budget(std::llround(std::min(kMostNs, kShare * modelled_ns)));
   const auto end = Clock::now() + budget;
-  return simulated_choice(call, *links_,
-                          {.most_steps = kStepsAtRunTime, .may_go_on = [end] { return Clock::now() < end; }});
+  const auto is_in_time = [end] { return Clock::now() < end; };
+  std::string name =
+      simulated_choice(call, *links_, {.most_steps = kStepsAtRunTime, .may_go_on = is_in_time});
+  return is_in_time() ? name : std::string();
 }
 
 }  // namespace papfft::comm

@@ -309,11 +309,13 @@ void SlotData::deliver() {
 }
 
 void SlotData::restart(const std::byte* send, std::byte* recv, const Reducer* reducer) {
+  const bool moves =
+      send != (has_input_ ? layout_.send : nullptr) || recv != (has_output_ ? layout_.recv : nullptr);
   layout_.move_to(send != nullptr ? send : layout_.send, recv != nullptr ? recv : layout_.recv);
   has_input_ = send != nullptr;
   has_output_ = recv != nullptr;
   reducer_ = reducer;
-  find_overlap();
+  if (moves) find_overlap();
   staged_ = 0;
   for (Message& message : messages_) message = {.bytes = message.bytes};
   for (std::size_t s = 0; s < slots_.size(); ++s) slots_[s] = {input(s), nullptr};

@@ -9,15 +9,20 @@ namespace papfft::comm::preload {
 
 namespace {
 
-int init_thread(const NextFunctions& next, int* argc, char*** argv, int required, int* provided) {
-  const int wanted = Runtime::get().wants_thread_multiple() ? MPI_THREAD_MULTIPLE : required;
+template <typename Init>
+int start_after(Init initialize) {
   int code = MPI_SUCCESS;
   {
     const Inside inside;  // another tool may come back with PMPI_Init
-    code = next.init_thread(argc, argv, wanted, provided);
+    code = initialize();
   }
   if (code == MPI_SUCCESS && !Inside::is_any()) Runtime::get().start();
   return code;
+}
+
+int init_thread(const NextFunctions& next, int* argc, char*** argv, int required, int* provided) {
+  const int wanted = Runtime::get().wants_thread_multiple() ? MPI_THREAD_MULTIPLE : required;
+  return start_after([&] { return next.init_thread(argc, argv, wanted, provided); });
 }
 
 int init(const NextFunctions& next, int* argc, char*** argv) {
@@ -25,13 +30,7 @@ int init(const NextFunctions& next, int* argc, char*** argv) {
     int provided = MPI_THREAD_SINGLE;
     return init_thread(next, argc, argv, MPI_THREAD_MULTIPLE, &provided);
   }
-  int code = MPI_SUCCESS;
-  {
-    const Inside inside;
-    code = next.init(argc, argv);
-  }
-  if (code == MPI_SUCCESS && !Inside::is_any()) Runtime::get().start();
-  return code;
+  return start_after([&] { return next.init(argc, argv); });
 }
 
 }  // namespace

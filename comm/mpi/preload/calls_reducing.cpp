@@ -4,8 +4,8 @@
 
 #include <string_view>
 
+#include "comm/mpi/preload/calls.hpp"
 #include "comm/mpi/preload/inspect.hpp"
-#include "comm/mpi/preload/next_functions.hpp"
 #include "comm/mpi/preload/runtime.hpp"
 
 namespace papfft::comm::preload {
@@ -18,6 +18,8 @@ Reason check_vectors(const void* sendbuf, const void* recvbuf, MPI_Datatype type
   if (is_in_place(recvbuf) || !is_buffer(recvbuf, type)) return Reason::invalid;
   return reason_to_pass(op, type);
 }
+
+}  // namespace
 
 int reduce(const NextFunctions& next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype type,
            MPI_Op op, int root, MPI_Comm comm) {
@@ -84,50 +86,4 @@ int reduce_scatter(const NextFunctions& next, const void* sendbuf, void* recvbuf
       pass);
 }
 
-}  // namespace
-
 }  // namespace papfft::comm::preload
-
-using papfft::comm::preload::next_mpi;
-using papfft::comm::preload::next_pmpi;
-namespace calls = papfft::comm::preload;
-
-extern "C" {
-
-int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
-               MPI_Comm comm) {
-  return calls::reduce(next_mpi(), sendbuf, recvbuf, count, type, op, root, comm);
-}
-int PMPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
-                MPI_Comm comm) {
-  return calls::reduce(next_pmpi(), sendbuf, recvbuf, count, type, op, root, comm);
-}
-
-int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
-                  MPI_Comm comm) {
-  return calls::allreduce(next_mpi(), sendbuf, recvbuf, count, type, op, comm);
-}
-int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op,
-                   MPI_Comm comm) {
-  return calls::allreduce(next_pmpi(), sendbuf, recvbuf, count, type, op, comm);
-}
-
-int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype type,
-                       MPI_Op op, MPI_Comm comm) {
-  return calls::reduce_scatter(next_mpi(), sendbuf, recvbuf, recvcounts, type, op, comm);
-}
-int PMPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype type,
-                        MPI_Op op, MPI_Comm comm) {
-  return calls::reduce_scatter(next_pmpi(), sendbuf, recvbuf, recvcounts, type, op, comm);
-}
-
-int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type, MPI_Op op,
-                             MPI_Comm comm) {
-  return calls::reduce_scatter_block(next_mpi(), sendbuf, recvbuf, recvcount, type, op, comm);
-}
-int PMPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type, MPI_Op op,
-                              MPI_Comm comm) {
-  return calls::reduce_scatter_block(next_pmpi(), sendbuf, recvbuf, recvcount, type, op, comm);
-}
-
-}  // extern "C"

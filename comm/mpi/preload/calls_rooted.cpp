@@ -4,27 +4,13 @@
 
 #include <string_view>
 
+#include "comm/mpi/preload/calls.hpp"
 #include "comm/mpi/preload/inspect.hpp"
-#include "comm/mpi/preload/next_functions.hpp"
 #include "comm/mpi/preload/runtime.hpp"
 
 namespace papfft::comm::preload {
 
 namespace {
-
-Reason invalid_unless(bool is_right) { return is_right ? Reason::none : Reason::invalid; }
-
-int bcast(const NextFunctions& next, void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  const auto pass = [&] { return next.bcast(buffer, count, type, root, comm); };
-  if (!Runtime::is_watching() || comm == MPI_COMM_NULL) return pass();
-  return Runtime::get().carry_out(
-      {Operation::bcast, comm, signature_bytes(count, type), root},
-      [&] { return invalid_unless(root >= 0 && root < size_of(comm) && is_valid(buffer, type)); },
-      [&](Collectives& ours, std::string_view algorithm) {
-        detail::mpi_bcast(ours, buffer, count, type, root, algorithm);
-      },
-      pass);
-}
 
 /// One side of a scatter or gather: that of a rank which is not the root, or the root's own.
 struct Side {
@@ -41,6 +27,41 @@ Reason check_blocks(const Side& whole, const Side& own, bool is_root) {
   const bool is_alike =
       !is_root || signature_bytes(own.count, own.type) == signature_bytes(whole.count, whole.type);
   return invalid_unless(is_alike);
+}
+
+/// Of a scatterv or gatherv. The counts are the root's alone.
+Reason check_own_blocks(const void* whole, const int counts[], const int displs[], MPI_Datatype type,
+                        const Side& own, int rank, int root, MPI_Comm comm) {
+  const int ranks = size_of(comm);
+  if (root >= ranks) return Reason::invalid;
+  const bool is_root = rank == root;
+  if (is_root) {
+    if (is_in_place(whole) || !is_usable(type) || counts == nullptr || displs == nullptr)
+      return Reason::invalid;
+    for (int r = 0; r < ranks; ++r) {
+      if (counts[r] < 0) return Reason::invalid;
+    }
+    if (signature_bytes(counts, ranks, type) > 0 && !is_buffer(whole, type)) return Reason::invalid;
+  }
+  if (is_in_place(own.buffer)) return invalid_unless(is_root);
+  if (own.count < 0 || !is_usable(own.type)) return Reason::invalid;
+  if (own.count > 0 && !is_buffer(own.buffer, own.type)) return Reason::invalid;
+  return invalid_unless(!is_root ||
+                        signature_bytes(own.count, own.type) == signature_bytes(counts[rank], type));
+}
+
+}  // namespace
+
+int bcast(const NextFunctions& next, void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  const auto pass = [&] { return next.bcast(buffer, count, type, root, comm); };
+  if (!Runtime::is_watching() || comm == MPI_COMM_NULL) return pass();
+  return Runtime::get().carry_out(
+      {Operation::bcast, comm, signature_bytes(count, type), root},
+      [&] { return invalid_unless(root >= 0 && root < size_of(comm) && is_valid(buffer, type)); },
+      [&](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_bcast(ours, buffer, count, type, root, algorithm);
+      },
+      pass);
 }
 
 int scatter(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -82,27 +103,6 @@ int gather(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_Da
         detail::mpi_gather(ours, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, algorithm);
       },
       pass);
-}
-
-/// Of a scatterv or gatherv. The counts are the root's alone.
-Reason check_own_blocks(const void* whole, const int counts[], const int displs[], MPI_Datatype type,
-                        const Side& own, int rank, int root, MPI_Comm comm) {
-  const int ranks = size_of(comm);
-  if (root >= ranks) return Reason::invalid;
-  const bool is_root = rank == root;
-  if (is_root) {
-    if (is_in_place(whole) || !is_usable(type) || counts == nullptr || displs == nullptr)
-      return Reason::invalid;
-    for (int r = 0; r < ranks; ++r) {
-      if (counts[r] < 0) return Reason::invalid;
-    }
-    if (signature_bytes(counts, ranks, type) > 0 && !is_buffer(whole, type)) return Reason::invalid;
-  }
-  if (is_in_place(own.buffer)) return invalid_unless(is_root);
-  if (own.count < 0 || !is_usable(own.type)) return Reason::invalid;
-  if (own.count > 0 && !is_buffer(own.buffer, own.type)) return Reason::invalid;
-  return invalid_unless(!is_root ||
-                        signature_bytes(own.count, own.type) == signature_bytes(counts[rank], type));
 }
 
 int scatterv(const NextFunctions& next, const void* sendbuf, const int sendcounts[], const int displs[],
@@ -147,61 +147,4 @@ int gatherv(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_D
       pass);
 }
 
-}  // namespace
-
 }  // namespace papfft::comm::preload
-
-using papfft::comm::preload::next_mpi;
-using papfft::comm::preload::next_pmpi;
-namespace calls = papfft::comm::preload;
-
-extern "C" {
-
-int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  return calls::bcast(next_mpi(), buffer, count, type, root, comm);
-}
-int PMPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  return calls::bcast(next_pmpi(), buffer, count, type, root, comm);
-}
-
-int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return calls::scatter(next_mpi(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-int PMPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                 MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return calls::scatter(next_pmpi(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-               MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return calls::gather(next_mpi(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-int PMPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return calls::gather(next_pmpi(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-                 void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return calls::scatterv(next_mpi(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
-                         root, comm);
-}
-int PMPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-                  void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return calls::scatterv(next_pmpi(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
-                         root, comm);
-}
-
-int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return calls::gatherv(next_mpi(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
-                        comm);
-}
-int PMPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return calls::gatherv(next_pmpi(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                        root, comm);
-}
-
-}  // extern "C"

@@ -4,15 +4,13 @@
 
 #include <string_view>
 
+#include "comm/mpi/preload/calls.hpp"
 #include "comm/mpi/preload/inspect.hpp"
-#include "comm/mpi/preload/next_functions.hpp"
 #include "comm/mpi/preload/runtime.hpp"
 
 namespace papfft::comm::preload {
 
 namespace {
-
-Reason invalid_unless(bool is_right) { return is_right ? Reason::none : Reason::invalid; }
 
 /// Of blocks of one size: what a rank sends for a block is what it gets for one.
 Reason check_blocks(const void* sendbuf, int sendcount, MPI_Datatype sendtype, const void* recvbuf,
@@ -22,6 +20,22 @@ Reason check_blocks(const void* sendbuf, int sendcount, MPI_Datatype sendtype, c
   return invalid_unless(is_valid(sendbuf, sendtype) &&
                         signature_bytes(sendcount, sendtype) == signature_bytes(recvcount, recvtype));
 }
+
+bool are_counts(const int counts[], const int displs[], int ranks) {
+  if (counts == nullptr || displs == nullptr) return false;
+  for (int r = 0; r < ranks; ++r) {
+    if (counts[r] < 0) return false;
+  }
+  return true;
+}
+
+/// One side of an alltoallv.
+Reason check_side(const void* buffer, const int counts[], const int displs[], MPI_Datatype type, int ranks) {
+  if (!are_counts(counts, displs, ranks) || !is_usable(type)) return Reason::invalid;
+  return invalid_unless(signature_bytes(counts, ranks, type) == 0 || is_buffer(buffer, type));
+}
+
+}  // namespace
 
 int allgather(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
               void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
@@ -51,14 +65,6 @@ int alltoall(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_
         detail::mpi_alltoall(ours, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, algorithm);
       },
       pass);
-}
-
-bool are_counts(const int counts[], const int displs[], int ranks) {
-  if (counts == nullptr || displs == nullptr) return false;
-  for (int r = 0; r < ranks; ++r) {
-    if (counts[r] < 0) return false;
-  }
-  return true;
 }
 
 /// All ranks know all sizes.
@@ -91,12 +97,6 @@ int allgatherv(const NextFunctions& next, const void* sendbuf, int sendcount, MP
       pass);
 }
 
-/// One side of an alltoallv.
-Reason check_side(const void* buffer, const int counts[], const int displs[], MPI_Datatype type, int ranks) {
-  if (!are_counts(counts, displs, ranks) || !is_usable(type)) return Reason::invalid;
-  return invalid_unless(signature_bytes(counts, ranks, type) == 0 || is_buffer(buffer, type));
-}
-
 /// A rank knows the sizes of its own blocks.
 int alltoallv(const NextFunctions& next, const void* sendbuf, const int sendcounts[], const int sdispls[],
               MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
@@ -125,56 +125,4 @@ int alltoallv(const NextFunctions& next, const void* sendbuf, const int sendcoun
       pass);
 }
 
-}  // namespace
-
 }  // namespace papfft::comm::preload
-
-using papfft::comm::preload::next_mpi;
-using papfft::comm::preload::next_pmpi;
-namespace calls = papfft::comm::preload;
-
-extern "C" {
-
-int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                  MPI_Datatype recvtype, MPI_Comm comm) {
-  return calls::allgather(next_mpi(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-int PMPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                   MPI_Datatype recvtype, MPI_Comm comm) {
-  return calls::allgather(next_pmpi(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-
-int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return calls::allgatherv(next_mpi(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                           comm);
-}
-int PMPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                    const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return calls::allgatherv(next_pmpi(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                           comm);
-}
-
-int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                 MPI_Datatype recvtype, MPI_Comm comm) {
-  return calls::alltoall(next_mpi(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-int PMPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                  MPI_Datatype recvtype, MPI_Comm comm) {
-  return calls::alltoall(next_pmpi(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-
-int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                  void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                  MPI_Comm comm) {
-  return calls::alltoallv(next_mpi(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                          recvtype, comm);
-}
-int PMPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
-                   void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
-                   MPI_Comm comm) {
-  return calls::alltoallv(next_pmpi(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                          recvtype, comm);
-}
-
-}  // extern "C"

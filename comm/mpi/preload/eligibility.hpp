@@ -45,6 +45,10 @@ inline constexpr std::array<std::string_view, 13> kReasonTexts = {
     "the guard tried MPI's own, or found it faster",
     "an earlier call failed"};
 
+[[nodiscard]] inline Reason invalid_unless(bool is_right) {
+  return is_right ? Reason::none : Reason::invalid;
+}
+
 /// The kinds of datatypes that MPI defines its operations on (MPI 3.1, 5.9.2).
 enum class TypeKind : std::uint8_t { integer, floating, logical, complex, byte, pair, other };
 /// The kinds of operations: each is defined on the same kinds of datatypes throughout.

@@ -33,6 +33,12 @@ bool is_named(MPI_Datatype type) {
   return combiner == MPI_COMBINER_NAMED;
 }
 
+bool is_inter(MPI_Comm comm) {
+  int is = 0;
+  PMPI_Comm_test_inter(comm, &is);
+  return is != 0;
+}
+
 struct Kind {
   TypeKind kind;
   std::vector<MPI_Datatype> types;
@@ -129,28 +135,20 @@ bool is_usable(MPI_Datatype type) {
 }
 
 int rank_in(MPI_Comm comm) {
-  int is_inter = 0;
   int rank = -1;
-  if (comm == MPI_COMM_NULL) return -1;
-  PMPI_Comm_test_inter(comm, &is_inter);
-  if (is_inter == 0) PMPI_Comm_rank(comm, &rank);
+  if (comm != MPI_COMM_NULL && !is_inter(comm)) PMPI_Comm_rank(comm, &rank);
   return rank;
 }
 
 int size_of(MPI_Comm comm) {
-  int is_inter = 0;
   int size = 0;
-  if (comm == MPI_COMM_NULL) return 0;
-  PMPI_Comm_test_inter(comm, &is_inter);
-  if (is_inter == 0) PMPI_Comm_size(comm, &size);
+  if (comm != MPI_COMM_NULL && !is_inter(comm)) PMPI_Comm_size(comm, &size);
   return size;
 }
 
 GroupFacts facts_of(MPI_Comm comm) {
   GroupFacts facts;
-  int is_inter = 0;
-  PMPI_Comm_test_inter(comm, &is_inter);
-  facts.is_inter = is_inter != 0;
+  facts.is_inter = is_inter(comm);
   if (facts.is_inter) return facts;
   PMPI_Comm_size(comm, &facts.ranks);
   if (facts.ranks < 2) return facts;

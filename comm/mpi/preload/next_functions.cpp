@@ -19,19 +19,9 @@ NextFunctions found(const std::string& prefix) {
   NextFunctions next{};
   find(next.init, prefix, "MPI_Init");
   find(next.init_thread, prefix, "MPI_Init_thread");
-  find(next.bcast, prefix, "MPI_Bcast");
-  find(next.scatter, prefix, "MPI_Scatter");
-  find(next.gather, prefix, "MPI_Gather");
-  find(next.scatterv, prefix, "MPI_Scatterv");
-  find(next.gatherv, prefix, "MPI_Gatherv");
-  find(next.allgather, prefix, "MPI_Allgather");
-  find(next.allgatherv, prefix, "MPI_Allgatherv");
-  find(next.alltoall, prefix, "MPI_Alltoall");
-  find(next.alltoallv, prefix, "MPI_Alltoallv");
-  find(next.reduce, prefix, "MPI_Reduce");
-  find(next.allreduce, prefix, "MPI_Allreduce");
-  find(next.reduce_scatter, prefix, "MPI_Reduce_scatter");
-  find(next.reduce_scatter_block, prefix, "MPI_Reduce_scatter_block");
+#define PAPFFT_FIND_(Name, name, operation, parameters, arguments) find(next.name, prefix, "MPI_" #Name);
+  PAPFFT_FOR_EACH_MPI_CALL_OF_ONE_TYPE(PAPFFT_FIND_)
+#undef PAPFFT_FIND_
   return next;
 }
 
