@@ -137,11 +137,13 @@ class GuidelinesBench {
             options_.call.type == "float"};
   }
 
+  /// Another entrant begins each round: what comes after a pause, or after a certain other, is not the same one each time.
   void measure(CollectiveCaller& caller, const CollectiveSettings& settings, std::vector<Entrant>& entrants) {
     const auto begin = std::chrono::steady_clock::now();
     for (int round = 0; round < options_.call.warmup + options_.call.iterations; ++round) {
       const int counted = round - options_.call.warmup;
-      for (Entrant& entrant : entrants) {
+      for (std::size_t turn = 0; turn < entrants.size(); ++turn) {
+        Entrant& entrant = entrants[(static_cast<std::size_t>(round) + turn) % entrants.size()];
         const CallRecord mine = caller.call(*entrant.data, *entrant.size->pattern, entrant.contender, round);
         const std::vector<CallRecord> all = group_.comm.to_root(std::span(&mine, 1));
         if (!job_.is_root()) continue;

@@ -163,6 +163,7 @@ class CollectiveTuner {
     add_segments(operation, size.block_bytes, race);
     race.round(2, kNear);
     race.round(4, kNear);
+    for (int calls = 8; calls < kMostCalls && race.has_time(); calls += 8) race.round(8, kClose);
     keep_stock(operation, size, race.ways());
     if (options_.are_arrivals_unknown)
       keep(operation, size, by_worst_slowdown(cell, data, race.ways(), budget_s));
@@ -306,6 +307,8 @@ class CollectiveTuner {
 
   static constexpr double kFarOff = 4;  // of the best time, in a first call
   static constexpr double kNear = 1.5;
+  static constexpr double kClose = 1.2;
+  static constexpr int kMostCalls = 48;  // of a way: short calls vary
 
   Job& job_;
   const CollectiveTuning& options_;

@@ -27,7 +27,7 @@ void WayRace::round(int calls, double factor) {
     for (Runner& runner : runners_) {
       const bool is_out = std::ranges::find(broken, runner.name) != broken.end();
       const bool must_run = runner.keep && runner.times_s.empty();
-      if (is_out || (spent_s_ > budget_s_ && !must_run)) continue;
+      if (is_out || (!has_time() && !must_run)) continue;
       if (const std::optional<double> time_s = time_of_(runner.name)) {
         runner.times_s.push_back(*time_s);
         spent_s_ += *time_s;

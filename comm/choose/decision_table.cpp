@@ -43,6 +43,10 @@ DecisionTable::Row parse_row(Operation operation, std::string_view rest) {
 
 const double kLogReach = std::log(DecisionTable::kReach) + 1e-9;  // so that the reach itself is within it
 
+bool is_timed(const std::vector<DecisionTable::Way>& ways) {
+  return std::ranges::all_of(ways, [](const DecisionTable::Way& way) { return way.us > 0; });
+}
+
 double log_size(std::size_t bytes) { return std::log(static_cast<double>(bytes) + 1); }
 
 /// @param share    of the way from `below` to `above`, in logarithms
@@ -55,15 +59,26 @@ std::vector<DecisionTable::Way> between(const DecisionTable::Row& below, const D
     if (high == above.ways.end() || low.us <= 0 || high->us <= 0) continue;
     timed.push_back({low.name, std::exp((1 - share) * std::log(low.us) + share * std::log(high->us))});
   }
-  const auto is_timed = [&](const DecisionTable::Way& way) {
+  const auto is_in_both = [&](const DecisionTable::Way& way) {
     return std::ranges::find(timed, way.name, &DecisionTable::Way::name) != timed.end();
   };
-  if (!is_timed(nearest.front())) return nearest;
+  if (!is_in_both(nearest.front())) return nearest;
   std::ranges::stable_sort(timed, {}, &DecisionTable::Way::us);
   std::vector<DecisionTable::Way> all = timed;
   std::ranges::copy_if(nearest, std::back_inserter(all),
-                       std::not_fn(is_timed));  // if none of the others can be gone
+                       std::not_fn(is_in_both));  // if none of the others can be gone
   return all;
+}
+
+/// Measured again, what gained less than this may lose: then the MPI library's default comes first.
+constexpr double kWorthLeavingDefault = 1.03;
+
+std::vector<DecisionTable::Way> default_first_if_close(std::vector<DecisionTable::Way> ways) {
+  const auto stock = std::ranges::find(ways, "mpi", &DecisionTable::Way::name);
+  const bool is_close =
+      stock != ways.end() && is_timed(ways) && stock->us <= kWorthLeavingDefault * ways.front().us;
+  if (is_close) std::rotate(ways.begin(), stock, stock + 1);
+  return ways;
 }
 
 const std::array<std::string_view, 2> kYesOrNo = {"no", "yes"};
@@ -137,8 +152,7 @@ std::string DecisionTable::text() const {
 }
 
 void DecisionTable::set(Row row) {
-  const bool are_timed = std::ranges::all_of(row.ways, [](const Way& way) { return way.us > 0; });
-  if (are_timed) std::ranges::stable_sort(row.ways, {}, &Way::us);
+  if (is_timed(row.ways)) std::ranges::stable_sort(row.ways, {}, &Way::us);
   const auto key = [](const Row& r) { return std::tuple(r.operation, r.bytes); };
   const auto at = std::ranges::lower_bound(rows_, key(row), {}, key);
   if (at != rows_.end() && key(*at) == key(row)) {
@@ -164,8 +178,8 @@ std::vector<DecisionTable::Way> DecisionTable::ways(Operation operation, std::si
       above == nullptr ? std::numeric_limits<double>::infinity() : log_size(above->bytes) - at;
   const Row& nearest = from_below <= to_above ? *below : *above;
   if (std::min(from_below, to_above) > kLogReach) return {};
-  if (below == above || from_below + to_above > 2 * kLogReach) return nearest.ways;
-  return between(*below, *above, from_below / (from_below + to_above), nearest.ways);
+  if (below == above || from_below + to_above > 2 * kLogReach) return default_first_if_close(nearest.ways);
+  return default_first_if_close(between(*below, *above, from_below / (from_below + to_above), nearest.ways));
 }
 
 }  // namespace papfft::comm
