@@ -7,6 +7,8 @@
 #include <array>
 #include <chrono>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -96,6 +98,22 @@ class CollectiveTuner {
     std::vector<std::string> ways = {};  // of ours
   };
 
+  /// What the next smaller size of an operation has taught.
+  struct Smaller {
+    Operation operation{};
+    std::uint64_t bytes = 0;
+    double least_us = 0;
+    std::vector<std::string> hopeless = {};  // ways that need no call with longer vectors
+  };
+
+  /// The time grows nearly as the bytes do: so it will go on, and a way that is far off stays so.
+  static bool is_by_bytes(const Smaller& smaller, const Smaller& larger) {
+    constexpr double kNearly = 0.75;
+    if (smaller.bytes == 0) return false;
+    const double bytes_ratio = static_cast<double>(larger.bytes) / static_cast<double>(smaller.bytes);
+    return larger.least_us > kNearly * bytes_ratio * smaller.least_us;
+  }
+
   /// Calls are cut by the link that the table will have.
   void measure_links() {
     const comm::MachineProfile machine = measure_machine(comm_, comm_world_);
@@ -151,19 +169,25 @@ class CollectiveTuner {
     const auto& [operation, size, ways] = cell;
     CollectiveData data(operation, size, job_.size(), job_.rank(), 0, true);
     WayRace race([&](const std::string& way) { return timer_.time_of(comm_, data, way); }, budget_s);
+    const Smaller smaller = smaller_.operation == operation ? smaller_ : Smaller{};
+    const auto add = [&](const std::string& way) {
+      if (std::ranges::find(smaller.hopeless, way) == smaller.hopeless.end()) race.add(way);
+    };
     race.add("mpi", true);
     race.add(own_choice(operation, size.block_bytes), true);
     if (options_.measures_all)
-      add_stock(operation, kStockSegmentBytes, race);
+      add_stock(operation, kStockSegmentBytes, add);
     else
-      add_stock(operation, kFewStockSegmentBytes, race);
-    for (const std::string& name : ways) race.add(name);
-    race.round(1, kFarOff);
+      add_stock(operation, kFewStockSegmentBytes, add);
+    for (const std::string& name : ways) add(name);
+    std::vector<std::string> far_off = race.round(1, kFarOff);
     race.round(1, kNear);
     add_segments(operation, size.block_bytes, race);
     race.round(2, kNear);
     race.round(4, kNear);
     for (int calls = 8; calls < kMostCalls && race.has_time(); calls += 8) race.round(8, kClose);
+    smaller_ = {operation, size.total_bytes, race.ways().front().us, smaller.hopeless};
+    if (is_by_bytes(smaller, smaller_)) std::ranges::move(far_off, std::back_inserter(smaller_.hopeless));
     keep_stock(operation, size, race.ways());
     if (options_.are_arrivals_unknown)
       keep(operation, size, by_worst_slowdown(cell, data, race.ways(), budget_s));
@@ -216,11 +240,12 @@ class CollectiveTuner {
       const bool is_best_own = !is_stock(way.name) && !std::exchange(has_own, has_own || !is_stock(way.name));
       if (row.ways.size() < kRememberedWays || is_best_own || way.name == "mpi") row.ways.push_back(way);
     }
-    report(operation, size, row);
+    const std::vector<DecisionTable::Way> timed = row.ways;
     if (options_.are_arrivals_unknown) {  // a table without times keeps the order
       for (DecisionTable::Way& way : row.ways) way.us = 0;
     }
     table_.set(std::move(row));
+    report(operation, size, timed);
   }
 
   /// The best that the MPI library can do by itself.
@@ -248,12 +273,13 @@ class CollectiveTuner {
     return {.operation = operation, .hosts = hosts_, .bytes = bytes, .is_crowded = group_.is_crowded};
   }
 
-  void add_stock(Operation operation, std::span<const std::uint64_t> all_segment_bytes, WayRace& race) const {
+  void add_stock(Operation operation, std::span<const std::uint64_t> all_segment_bytes,
+                 const std::function<void(const std::string&)>& add) const {
     try {
       const comm::StockVariables variables(operation);
       for (const auto& [number, name] : variables.names()) {
         for (const std::uint64_t segment_bytes : all_segment_bytes) {
-          race.add(std::string(comm::kStockPrefix) + comm::StockAlgorithm{number, segment_bytes}.text());
+          add(std::string(comm::kStockPrefix) + comm::StockAlgorithm{number, segment_bytes}.text());
         }
       }
     } catch (const std::invalid_argument&) {
@@ -287,11 +313,13 @@ class CollectiveTuner {
     }
   }
 
-  void report(Operation operation, const Case& size, const DecisionTable::Row& row) {
-    const DecisionTable::Way& best = row.ways.front();
-    const double stock_us = std::ranges::find(row.ways, "mpi", &DecisionTable::Way::name)->us;
-    lines_.add({std::string(comm::to_string(operation)), report::byte_count_text(size.total_bytes), best.name,
-                figure(best.us), figure(stock_us), figure(stock_us / best.us)});
+  void report(Operation operation, const Case& size, const std::vector<DecisionTable::Way>& timed) {
+    const auto us_of = [&](const std::string& name) {
+      return std::ranges::find(timed, name, &DecisionTable::Way::name)->us;
+    };
+    const std::string chosen = table_.ways(operation, size.block_bytes).front().name;
+    lines_.add({std::string(comm::to_string(operation)), report::byte_count_text(size.total_bytes), chosen,
+                figure(us_of(chosen)), figure(us_of("mpi")), figure(us_of("mpi") / us_of(chosen))});
   }
 
   void write() {
@@ -321,6 +349,7 @@ class CollectiveTuner {
   comm::GroupSize group_;
   DecisionTable table_;
   std::vector<StockDecision> stock_;
+  Smaller smaller_;
   report::TextTable lines_{{"operation", "bytes", "chosen", "us", "mpi us", "gain over mpi"}};
 };
 

@@ -21,7 +21,7 @@ void WayRace::add(const std::string& way, bool keep) {
   if (std::ranges::find(runners_, way, &Runner::name) == runners_.end()) runners_.push_back({way, keep});
 }
 
-void WayRace::round(int calls, double factor) {
+std::vector<std::string> WayRace::round(int calls, double factor) {
   std::vector<std::string> broken;
   for (int call = 0; call < calls; ++call) {
     for (Runner& runner : runners_) {
@@ -41,7 +41,13 @@ void WayRace::round(int calls, double factor) {
     return r.times_s.empty() || std::ranges::find(broken, r.name) != broken.end();
   });
   for (const Runner& r : runners_) best_s = std::min(best_s, r.least());
-  std::erase_if(runners_, [&](const Runner& r) { return !r.keep && r.least() > factor * best_s; });
+  std::vector<std::string> dropped;
+  std::erase_if(runners_, [&](const Runner& r) {
+    const bool is_slow = !r.keep && r.least() > factor * best_s;
+    if (is_slow) dropped.push_back(r.name);
+    return is_slow;
+  });
+  return dropped;
 }
 
 std::vector<comm::DecisionTable::Way> WayRace::ways() const {

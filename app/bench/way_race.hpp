@@ -22,7 +22,8 @@ class WayRace {
   /// @param keep  it stays in the race, however slow it is
   void add(const std::string& way, bool keep = false);
   /// Calls each way that is still in the race so often; drops those whose least time is more than `factor` times the best.
-  void round(int calls, double factor);
+  /// @return what it dropped
+  std::vector<std::string> round(int calls, double factor);
   [[nodiscard]] bool has_time() const { return spent_s_ <= budget_s_; }
 
   /// The ways that are still in the race, the fastest first, by the median of their times.

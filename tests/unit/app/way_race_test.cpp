@@ -32,9 +32,9 @@ TEST(WayRace, GivesMoreCallsToTheFast) {
   for (const char* way : {"a", "b", "c", "broken"}) race.add(way);
   race.add("kept", true);
   race.add("a");  // again
-  race.round(1, 4);
-  race.round(2, 2);
-  race.round(3, 1);
+  EXPECT_EQ(race.round(1, 4), std::vector<std::string>{"c"});
+  EXPECT_EQ(race.round(2, 2), std::vector<std::string>{"a"});
+  EXPECT_EQ(race.round(3, 1), std::vector<std::string>());
   EXPECT_EQ(track.calls,
             (std::map<std::string, std::size_t>{{"a", 3}, {"b", 6}, {"c", 1}, {"kept", 6}, {"broken", 1}}));
   const auto ways = race.ways();
