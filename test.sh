@@ -3,7 +3,7 @@
 # Usage: ./test.sh [--quick | --long] [--keep-going]
 # Everything that must hold before a change is merged: format, warnings, tests, sanitizers, static analysis, fuzzers.
 #   --quick       without sanitizers, static analysis and fuzzers
-#   --long        also the tests with the label `long`, the pure tests under AddressSanitizer, clang-tidy of all sources,
+#   --long        also the tests with the label `long`, pure tests and those of MPI under AddressSanitizer, clang-tidy of all sources,
 #                 the program by clang, the static analyzer, and the fuzzers for 5 minutes each
 #   --keep-going  a build goes on after its first error, to show all of them
 # One line per stage; what a stage prints goes to build/logs/STAGE.log, and its end is shown when the stage fails. A failed
@@ -14,21 +14,24 @@ cd "$(dirname "$0")" || exit 1
 quick=false
 fuzz_seconds=10
 tidy_checks=
-tidy_sources='comm/*.cpp'
+# What clang-tidy reads, by the paths of its sources: comm/, several sources at once, as the standard library's headers take it most of
+# its time.
+tidy_folders='^comm/'
+tidy_unity=ON
 # Without the generators of schedules: pure functions, each of which the verifier runs for many groups.
 tidy_without='^comm/schedule/(all|bcast|gather|reduce|scatter)'
 tsan_targets=(papfft_thread_tests papfft_fft_tests)
 # The fuzz stage runs the parsers under the same sanitizers.
-asan_targets=(papfft_thread_tests papfft_fft_tests papfft_mpi_tests)
-asan_labels='fft|threads|np1|np2|np4'
+asan_targets=(papfft_thread_tests papfft_fft_tests)
+asan_labels='fft|threads'
 ninja_options=()
 without_long=(-LE '^long$')
 for argument in "$@"; do
   case $argument in
     --quick) quick=true ;;
     --long)
-      without_long=() fuzz_seconds=300 tidy_checks='--checks=clang-analyzer-*' tidy_sources+=' fft/*.cpp app/*.cpp' tidy_without='^$'
-      tsan_targets+=(papfft) asan_targets+=(papfft_unit_tests papfft_io_tests) asan_labels+='|unit|io'
+      without_long=() fuzz_seconds=300 tidy_checks='--checks=clang-analyzer-*' tidy_folders='^(comm|fft|app)/' tidy_without='^$' tidy_unity=OFF
+      tsan_targets+=(papfft) asan_targets+=(papfft_unit_tests papfft_io_tests papfft_mpi_tests) asan_labels+='|unit|io|np1|np2|np4'
       ;;
     --keep-going) ninja_options=(-- -k 0) ;;
     *) sed -n '3,8p' "$0" >&2; exit 64 ;;
@@ -115,17 +118,18 @@ end_tidy() {
 sources() { git ls-files -- "$@" | while read -r file; do [ ! -e "$file" ] || echo "$file"; done; }
 
 check_tidy() {
-  set -f  # git expands the patterns, in folders too
-  # Without precompiled headers clang-tidy also sees where a source does not include what it uses.
-  cmake --preset tsan -B build/tidy -DPAPFFT_PRECOMPILE=OFF >/dev/null || return
-  # shellcheck disable=SC2086
-  sources $tidy_sources | grep -vE "$tidy_without" | xargs -P"$jobs" -n2 clang-tidy -p build/tidy --quiet ${tidy_checks:+"$tidy_checks"}
+  # One by one and without precompiled headers, clang-tidy also sees where a source does not include what it uses.
+  cmake --preset tsan -B build/tidy -DPAPFFT_PRECOMPILE=OFF -DPAPFFT_UNITY=$tidy_unity >/dev/null || return
+  sed -nE 's/^ *"file": "(.*)",?$/\1/p' build/tidy/compile_commands.json | sed "s,^$PWD/,," | sed 's,^build/tidy/,,' |
+    grep -E "$tidy_folders" | grep -vE "$tidy_without" | sort -u | while read -r file; do
+      if [ -e "$file" ]; then echo "$file"; else echo "build/tidy/$file"; fi
+    done | xargs -P"$jobs" -n2 clang-tidy -p build/tidy --quiet ${tidy_checks:+"$tidy_checks"}
 }
 
 check_scripts() { sources '*.sh' '.ci/run' | xargs shellcheck --severity=warning; }
 check_format() { sources '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format --dry-run -Werror; }
 export -f sources check_tidy check_scripts check_format
-export jobs tidy_checks tidy_sources tidy_without
+export jobs tidy_checks tidy_folders tidy_without tidy_unity
 
 # Sanitizers of this age do not know the wide address randomisation of newer kernels.
 fixed_addresses=()

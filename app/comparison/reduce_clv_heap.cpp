@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/comparison/comparison.hpp"
+#include "comm/schedule/core/index.hpp"
 #include "comm/schedule/family/clairvoyant.hpp"
 #include "comm/schedule/family/round_counts.hpp"
 
@@ -59,7 +60,6 @@ class Planner {
     bool is_queued = false;
   };
 
-  static std::size_t idx(int i) { return static_cast<std::size_t>(i); }
   Holder& holder(Rank rank, int segment) { return holders_[idx(rank)][idx(segment)]; }
 
   void push(Rank rank, int segment) {

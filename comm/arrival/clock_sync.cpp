@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::int64_t kBye = -1;
+constexpr std::int64_t kNoMorePings = -1;
 constexpr std::chrono::nanoseconds kGrace =
     20ms;  // after a round's begin and each message, the next is polled for so long,
 constexpr std::chrono::nanoseconds kLatePoll = 10ms;  // then so often
@@ -94,7 +94,7 @@ bool ClockSync::serve(std::int64_t now_ns) {
     if (outbox_.ended(ticket)) continue;
     const auto client = std::ranges::find(clients_, ticket, &Client::ticket);
     client->ticket = -1;
-    if (client->ping.sequence == kBye) {
+    if (client->ping.sequence == kNoMorePings) {
       client->gone = true;
     } else {
       client->waits = true;
@@ -164,7 +164,7 @@ void ClockSync::close() {
   const auto step = [&] {
     const bool any = step_locked();
     if (said_bye || left_ > 0) return any;
-    outbox_.send(*channel_, 0, tag_, bytes_of(Ping{kBye}));
+    outbox_.send(*channel_, 0, tag_, bytes_of(Ping{kNoMorePings}));
     said_bye = true;
     return true;
   };

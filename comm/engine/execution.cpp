@@ -10,6 +10,7 @@
 #include "comm/engine/slot_data.hpp"
 #include "comm/engine/steady_clock.hpp"
 #include "comm/schedule/core/background.hpp"
+#include "comm/schedule/core/index.hpp"
 #include "comm/schedule/core/print.hpp"
 #include "comm/transport/tags.hpp"
 
@@ -19,8 +20,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Phase = Progress::Phase;
-
-std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 
 void require_fit(const RankSchedule& part, const Layout& layout, const Transport& transport) {
   if (transport.size() != part.shape.ranks || transport.rank() != part.rank) {

@@ -57,15 +57,15 @@ bool SimulatedWays::improve(const PlannedCall& plan) {
 }
 
 std::string SimulatedWays::chosen(const PlannedCall& plan, std::size_t bytes, double modelled_ns) const {
-  using Clock = std::chrono::steady_clock;
+  using std::chrono::steady_clock;
   const Transport& transport = engine_.transport();
   const RankedCall call{.operation = plan.operation(),
                         .hosts = Hosts(transport.size(), transport.host_of_rank()),
                         .root = plan.signature.root,
                         .bytes = bytes};
   const std::chrono::nanoseconds budget(std::llround(std::min(kMostNs, kShare * modelled_ns)));
-  const auto end = Clock::now() + budget;
-  const auto is_in_time = [end] { return Clock::now() < end; };
+  const auto end = steady_clock::now() + budget;
+  const auto is_in_time = [end] { return steady_clock::now() < end; };
   std::string name =
       simulated_choice(call, *links_, {.most_steps = kStepsAtRunTime, .may_go_on = is_in_time});
   return is_in_time() ? name : std::string();

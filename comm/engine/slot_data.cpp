@@ -7,13 +7,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "comm/schedule/core/index.hpp"
+
 namespace papfft::comm {
-
-namespace {
-
-std::size_t idx(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 SlotData::SlotData(const Program& program, const SlotSizes& sizes, Layout layout, const Reducer* reducer)
     : program_(program),

@@ -13,14 +13,13 @@
 
 #include "comm/schedule/core/background.hpp"
 #include "comm/schedule/core/hosts.hpp"
+#include "comm/schedule/core/index.hpp"
 #include "comm/schedule/core/messages.hpp"
 #include "comm/schedule/core/print.hpp"
 
 namespace papfft::comm {
 
 namespace {
-
-std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 
 Ticks add(Ticks a, Ticks b) {
   Ticks sum = 0;

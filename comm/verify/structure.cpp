@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "comm/schedule/core/index.hpp"
 #include "comm/schedule/core/messages.hpp"
 #include "comm/schedule/core/print.hpp"
 #include "comm/verify/bits.hpp"
@@ -11,8 +12,6 @@
 namespace papfft::comm {
 
 namespace {
-
-std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 
 class StructureCheck {
  public:

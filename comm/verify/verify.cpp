@@ -8,6 +8,7 @@
 
 #include "comm/schedule/core/background.hpp"
 #include "comm/schedule/core/contract.hpp"
+#include "comm/schedule/core/index.hpp"
 #include "comm/schedule/core/print.hpp"
 #include "comm/verify/bits.hpp"
 #include "comm/verify/structure.hpp"
@@ -15,8 +16,6 @@
 namespace papfft::comm {
 
 namespace {
-
-std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 
 /// What a slot holds: the combination of some ranks' data for one logical block.
 struct Value {

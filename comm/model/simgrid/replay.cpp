@@ -16,6 +16,7 @@
 
 #include "comm/model/platform.hpp"
 #include "comm/schedule/core/hosts.hpp"
+#include "comm/schedule/core/index.hpp"
 #include "comm/schedule/core/messages.hpp"
 
 namespace papfft::comm {
@@ -23,8 +24,6 @@ namespace papfft::comm {
 namespace {
 
 namespace sg = simgrid::s4u;
-
-std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 
 void require(bool condition, const char* what) {
   if (!condition) throw std::invalid_argument(std::string("replay: ") + what);

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "comm/schedule/core/index.hpp"
+
 namespace papfft::comm {
 
 namespace {
-
-std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 
 unsigned bit_reversed(unsigned v, int bits) {
   unsigned result = 0;

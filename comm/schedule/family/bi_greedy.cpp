@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "comm/schedule/core/index.hpp"
+
 namespace papfft::comm {
 
 namespace {
-
-std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 
 using Word = std::uint64_t;
 constexpr int kBits = 64;

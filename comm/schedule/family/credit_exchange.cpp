@@ -16,9 +16,9 @@ int chunks_ahead(int ranks) { return std::max(1, kExchangeCredits / std::max(1, 
 /// Messages from one rank to another come in the same order at both: that it has come, its grants, its chunks. All grants stand before
 /// all chunks in a program, so that a grant goes out before the chunks that wait at the same port. Chunk 0 of all stands before chunk
 /// 1 of any, so that those who wait for the sum of a chunk have it early.
-class Exchange {
+class CreditExchange {
  public:
-  Exchange(RankBuilder& builder, Rank rank, const CreditParts& parts)
+  CreditExchange(RankBuilder& builder, Rank rank, const CreditParts& parts)
       : builder_(builder), rank_(rank), parts_(parts), peers_(static_cast<std::size_t>(ranks())) {}
 
   void add() {
@@ -100,7 +100,7 @@ Shape credit_shape(const Request& request, int segments) {
 }
 
 void add_credit_exchange(RankBuilder& builder, Rank rank, const CreditParts& parts) {
-  Exchange(builder, rank, parts).add();
+  CreditExchange(builder, rank, parts).add();
 }
 
 BlockRange piece_of(const Shape& shape, Rank owner) {

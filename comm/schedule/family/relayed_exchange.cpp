@@ -2,13 +2,12 @@
 #include "comm/schedule/family/relayed_exchange.hpp"
 
 #include "comm/schedule/core/generator.hpp"
+#include "comm/schedule/core/index.hpp"
 #include "comm/schedule/family/pair_blocks.hpp"
 
 namespace papfft::comm {
 
 namespace {
-
-std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 
 /// Every round has scratch slots for what is sent and for what is received.
 Shape relay_shape(const Request& request, const std::vector<RelayRound>& rounds) {

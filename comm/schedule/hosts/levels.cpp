@@ -6,15 +6,10 @@
 #include <stdexcept>
 
 #include "comm/schedule/core/arrival_order.hpp"
+#include "comm/schedule/core/index.hpp"
 #include "comm/schedule/family/binomial_tree.hpp"
 
 namespace papfft::comm {
-
-namespace {
-
-std::size_t idx(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 Led::Led(const Request& request, const Hosts& hosts, int lanes) : lanes_(lanes) {
   const bool sums = is_reduction(request.operation);

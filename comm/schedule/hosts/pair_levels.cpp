@@ -5,13 +5,12 @@
 
 #include "comm/schedule/core/generator.hpp"
 #include "comm/schedule/core/hosts.hpp"
+#include "comm/schedule/core/index.hpp"
 #include "comm/schedule/hosts/levels.hpp"
 
 namespace papfft::comm {
 
 namespace {
-
-std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 
 /// The slots of one host's leader, counted in blocks. Positions are those of the ranks by host, so that a host's are side by side.
 ///
@@ -76,9 +75,9 @@ class PairSlots {
   std::vector<int> crossed_ = {};  // by host: blocks that cross between this one and those before it, one way
 };
 
-class Generator {
+class PairGenerator {
  public:
-  Generator(const Algorithm& flat, const Request& request, const Hosts& hosts, Rank rank)
+  PairGenerator(const Algorithm& flat, const Request& request, const Hosts& hosts, Rank rank)
       : hosts_(hosts),
         led_(request, hosts, 1),
         host_(hosts.of(rank)),
@@ -219,7 +218,7 @@ class Generator {
 
 RankSchedule pair_level_part(const Algorithm& flat, const Request& request, Rank rank) {
   const Hosts hosts(request.ranks, request.host);
-  if (!hosts.are_single()) return Generator(flat, request, hosts, rank).make();
+  if (!hosts.are_single()) return PairGenerator(flat, request, hosts, rank).make();
   Request alone = request;
   alone.host.clear();
   return make_rank_schedule(flat, alone, rank);

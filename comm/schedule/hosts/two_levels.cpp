@@ -5,13 +5,12 @@
 
 #include "comm/schedule/core/builder.hpp"
 #include "comm/schedule/core/hosts.hpp"
+#include "comm/schedule/core/index.hpp"
 #include "comm/schedule/hosts/levels.hpp"
 
 namespace papfft::comm {
 
 namespace {
-
-std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 
 bool arrive_apart(const std::vector<std::int64_t>& arrival_ns) {
   return !arrival_ns.empty() && std::ranges::min(arrival_ns) < std::ranges::max(arrival_ns);

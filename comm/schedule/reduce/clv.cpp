@@ -30,14 +30,13 @@
 #include <numeric>
 #include <utility>
 
+#include "comm/schedule/core/index.hpp"
 #include "comm/schedule/family/clairvoyant.hpp"
 #include "comm/schedule/family/round_counts.hpp"
 
 namespace papfft::comm {
 
 namespace {
-
-std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 
 // What works on bits is inlined into the functions at the end, each compiled for a processor of its own. With what a sanitizer adds
 // that would take a minute to compile.
