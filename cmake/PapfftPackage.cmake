@@ -20,7 +20,7 @@ set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "Fourier transforms and collectives for pro
  programs that nobody rewrites.")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/comm ${PROJECT_BINARY_DIR}/fft)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS openmpi-bin)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "openmpi-bin, python3:any")
 # What compiles with the headers, what the virtual cluster and its Slurm run, and the pictures' font.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libopenmpi-dev, libfftw3-dev, fonts-dejavu-core, iproute2")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "slurm-client, slurmctld, slurmd, munge, environment-modules | lmod")

@@ -30,7 +30,15 @@ printf 'papfft (%s) unstable; urgency=medium\n\n  * The changes are in CHANGELOG
   gzip -9n >"$documents/changelog.gz"
 find "$tree/share/man" -name '*.1' -exec gzip -9n {} +
 
-# One package on purpose: see cmake/PapfftPackage.cmake. CMakeLists.txt and Makefile of the examples are to be copied.
 mkdir -p "$tree/share/lintian/overrides"
 cat >"$tree/share/lintian/overrides/papfft" <<'OVERRIDES'
+# One package for the program, the libraries and the headers: whoever runs it on a cluster compiles there, too.
+papfft: link-to-shared-library-in-wrong-package *
+papfft: package-name-doesnt-match-sonames *
+papfft: pkg-config-unavailable-for-cross-compilation *
+# For LD_PRELOAD; nobody links it.
+papfft: shared-library-lacks-version *libpapfft_mpi.so*
+# CPack writes scripts that call ldconfig where dpkg would take a trigger.
+papfft: lacks-ldconfig-trigger *
+papfft: maintscript-calls-ldconfig *
 OVERRIDES

@@ -25,6 +25,7 @@ trap clean_up EXIT
 trap 'exit 1' INT TERM HUP
 cd "$scratch"
 PATH=$(dirname "$papfft"):$PATH
+export PAPFFT_WAIT=nap # the hosts share this machine's cores
 
 cluster() {
   local command=$1
