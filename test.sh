@@ -141,6 +141,7 @@ if ! limited install 600 scripts/install.sh test; then count install 0 1 0; fi
 check format 60 bash -c check_format
 check scripts 60 bash -c check_scripts
 check layers 30 scripts/check_layers.py
+check licences 30 scripts/check_licences.py
 build release 900 all
 $quick || start_tidy
 run_tests tests-release release 900 "${without_long[@]}"

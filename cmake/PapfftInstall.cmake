@@ -13,7 +13,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/papfft DESTINATION ${CMAKE_INSTA
 
 # The manuals, in folders as in the source tree, so that links between them lead somewhere (tests/install/links.py).
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
-  ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md ${PROJECT_SOURCE_DIR}/SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/app/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}/app)
 file(GLOB readmes CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
@@ -40,7 +40,9 @@ set_target_properties(papfft_mpi_c PROPERTIES EXPORT_NAME mpi_c)
 papfft_install_library(comm papfft_mpi_c)
 install(TARGETS papfft_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 configure_file(cmake/papfft-preload.module.in papfft-preload @ONLY)
+configure_file(cmake/papfft.module.in papfft.module @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/papfft-preload DESTINATION share/papfft/modulefiles)
+install(FILES ${CMAKE_BINARY_DIR}/papfft.module DESTINATION share/papfft/modulefiles RENAME papfft)
 foreach(name comm pat)
   configure_file(cmake/papfft-${name}.pc.in papfft-${name}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/papfft-${name}.pc DESTINATION ${PAPFFT_PC_DIR})

@@ -35,7 +35,8 @@ namespace {
 
 void add_cluster(cli::Command& app) {
   cli::Command* command = app.add_subcommand(
-      "cluster", "a virtual cluster of N hosts at a given rate on this machine: up, run, link, status, down");
+      "cluster",
+      "a virtual cluster of N hosts at a given rate on this machine: up, run, exec, link, status, down");
   // The script has its own --help and options.
   command->without_help()->takes_rest()->runs([command]() -> int {
     std::vector<std::string> words = command->rest();

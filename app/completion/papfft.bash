@@ -88,7 +88,7 @@ _papfft() {
       words=$(_papfft_help "$program" "${command[@]}" | grep -oE '^ +(-[a-z],)?--[a-z][a-z0-9-]*' |
         grep -oE -- '--[a-z][a-z0-9-]*')
     elif [[ ${command[0]} == cluster && $option == cluster ]]; then
-      words='up run link status down'
+      words='up run exec link status down'
     fi
   fi
   if [[ -n $words ]]; then

@@ -155,8 +155,16 @@ void AtomicFile::create_temporary(Temporary kind) {
         fmt::format_to_n(temporary_->path.data(), temporary_->path.size() - 1, "{}.partial", target_);
     if (formatted.size >= temporary_->path.size()) fail(ENAMETOOLONG);
     *formatted.out = '\0';
-    fd_ = FileDescriptor(::open(temporary_->path.data(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
-    if (fd_.get() < 0) return;
+    // Its name can be guessed: where others may write, a symbolic link or a pipe may wait there.
+    fd_ = FileDescriptor(
+        ::open(temporary_->path.data(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
+    if (fd_.get() < 0 && errno != ELOOP && errno != ENXIO) return;
+    struct stat status {};
+    if (fd_.get() < 0 || ::fstat(fd_.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+      throw OutputError(path_,
+                        fmt::format("{} is there and is no regular file; what would work: to remove it",
+                                    temporary_->path.data()));
+    }
     // Not every file system has locks.
     if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       throw OutputError(path_, fmt::format("another job is writing {}", temporary_->path.data()));

@@ -72,6 +72,14 @@ struct Index {
   std::vector<std::string> files;
 };
 
+/// A file that an index names. An index from elsewhere must not choose which of the user's files are read, and one that names an index
+/// could name itself.
+std::string neighbour(const std::string& index, const std::string& name) {
+  if (name.empty() || name.find('/') != std::string::npos || name.ends_with(shares_suffix))
+    throw DataError(index, fmt::format("'{}' is no name of a data file in the same folder", name));
+  return name;
+}
+
 Index read_index(const std::string& path) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 26U;
   const std::map<std::string, SampleType> types = {{"float32", sample_type_of<float>()},
@@ -90,7 +98,7 @@ Index read_index(const std::string& path) {
     const auto type = types.find(json.at("element").text());
     if (type != types.end()) index.type = type->second;
     index.everywhere = json.at("layout").text() == "each file holds everything";
-    for (const Json& file : json.at("files")) index.files.push_back(file.text());
+    for (const Json& file : json.at("files")) index.files.push_back(neighbour(path, file.text()));
     const bool is_good = type != types.end() && index.rows > 0 && index.length > 0 && !index.files.empty() &&
                          index.length <= (std::uint64_t{1} << 58U) / index.rows;
     if (is_good) return index;

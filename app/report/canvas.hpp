@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/io/clean_text.hpp"
 #include "app/report/color.hpp"
 
 namespace papfft::app::report {
@@ -113,8 +114,7 @@ class Canvas {
 /// Width in px of one line of text, the same for all formats.
 [[nodiscard]] double text_width(std::string_view text, double size_px, bool bold = false);
 
-/// Bytes of any origin as UTF-8 that XML and font engines accept: no control characters, no broken sequences.
-[[nodiscard]] std::string clean_text(std::string_view bytes);
+using io::clean_text;
 
 /// & < > " ' as entities of XML and HTML.
 [[nodiscard]] std::string escaped_markup(std::string_view text);

@@ -17,6 +17,8 @@
 #include "app/cli/command.hpp"
 #include "app/cli/exit_code.hpp"
 #include "app/cli/version.hpp"
+#include "app/run/allocation.hpp"
+#include "app/run/job.hpp"
 #include "app/run/job_options.hpp"
 #include "comm/mpi/decisions_file.hpp"
 #include "comm/schedule/core/registry.hpp"
@@ -75,7 +77,8 @@ void print_decisions() {
 }
 
 int run_info(const cli::Command& command, const JobOptions& options) {
-  (void)options.to_comm_options();  // complains about settings that make no sense
+  (void)options.to_comm_options();       // complains about settings that make no sense
+  if (launched_rank() != 0) return kOk;  // all ranks would print the same
   char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
   MPI_Get_library_version(mpi, &length);
@@ -86,6 +89,10 @@ int run_info(const cli::Command& command, const JobOptions& options) {
              comm::algorithms().size());
   fmt::print("\nthis machine\n  {} cores for this process, {} OpenMP threads by default\n",
              comm::available_cores(), omp_get_max_threads());
+  if (const std::string allocation = allocation_text([](const char* name) { return std::getenv(name); });
+      !allocation.empty()) {
+    fmt::print("  {}\n", allocation);
+  }
   fmt::print("  {} kernels for transforms of 2^k samples\n", fft::to_string(fft::instruction_sets().back()));
   const auto tuning_file = fft::Tuning::default_path();
   fmt::print("  {} transforms tuned ('papfft tune'{})\n", fft::Tuning::of_user().size(),

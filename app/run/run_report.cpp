@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <iterator>
 
 #include "app/cli/tell.hpp"
@@ -65,7 +66,7 @@ void RunReport::deliver(const JobOptions& options, const std::vector<std::string
     const bool is_taken =
         io::is_standard_output(options.json) || std::ranges::any_of(outputs, io::is_standard_output);
     if (is_taken) {
-      tell("{}", text());
+      std::fputs(text().c_str(), stderr);  // several lines
     } else {
       fmt::print("{}", text());
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -193,10 +194,13 @@ void Tuning::write(const std::filesystem::path& path) const {
   std::filesystem::path temporary = path;
   temporary += "." + std::to_string(::getpid()) + ".tmp";
   {
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    file << text();
-    file.flush();
-    if (!file) {
+    // "x": where others may write, no link that waits under this name is followed.
+    std::filesystem::remove(temporary, error);
+    std::FILE* const file = std::fopen(temporary.c_str(), "wbxe");
+    if (file == nullptr) fail(std::strerror(errno));
+    const std::string content = text();
+    const bool is_written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
+    if (std::fclose(file) != 0 || !is_written) {
       const int reason = errno;
       std::filesystem::remove(temporary, error);
       fail(std::strerror(reason));

@@ -13,6 +13,9 @@ for library in "$prefix/$PAPFFT_LIBDIR"/libpapfft_*.so; do
   [[ -e $prefix/$PAPFFT_LIBDIR/$soname ]] || fail "no $soname"
   nm -DC --defined-only "$library" >"$name.symbols"
   python3 "$here/symbols.py" "$name.symbols" "$prefix/include/papfft" pat || fail "$name"
+  "$PAPFFT_SOURCE/scripts/list_abi.sh" "$library" >"$name.abi"
+  diff -u "$here/abi/${name%.so}.txt" "$name.abi" ||
+    fail "$name: its ABI is not what is written down (CONTRIBUTING.md, A release, says what to do)"
 done
 # What is preloaded pre-empts calls of MPI, each by both of its names, and nothing else of any program's.
 nm -D --defined-only "$prefix/$PAPFFT_LIBDIR/libpapfft_mpi.so" | awk '{ print $3 }' >preloaded

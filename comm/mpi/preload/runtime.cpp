@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include "comm/engine/call_engine.hpp"
@@ -51,10 +50,12 @@ void write(const std::string& name, const std::string& text) {
     return;
   }
   const std::string unfinished = name + ".part";
-  std::ofstream file(unfinished, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file || std::rename(unfinished.c_str(), name.c_str()) != 0)
+  // "x": where others may write, no link that waits under this name is followed.
+  (void)std::remove(unfinished.c_str());
+  std::FILE* const file = std::fopen(unfinished.c_str(), "wbxe");
+  bool is_written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (file != nullptr) is_written = std::fclose(file) == 0 && is_written;
+  if (!is_written || std::rename(unfinished.c_str(), name.c_str()) != 0)
     std::fprintf(stderr, "papfft preload: %s cannot be written\n", name.c_str());
 }
 
