@@ -105,7 +105,7 @@ class Campaign:
             verdict = self.run_once(seed, job, fault)
             if verdict is not None:
                 break
-        return job, fault, verdict
+        return job, fault, verdict or "mpirun itself failed"
 
     def run_once(self, seed, job, fault):
         reference = self.reference(job)
@@ -118,8 +118,12 @@ class Campaign:
                 fault.prepare(case)
             running = jobs.Running(job, case, f"{self.run_name}.{name}", fault, cluster)
             self.disturb(job, fault, running, case)
-            if not running.wait(90 + 4 * jobs.STUCK_AFTER_S + fault.lasts_s):
-                raise judge.Broken("end", f"hangs: {running.processes()}")
+            limit_s = 90 + 4 * jobs.STUCK_AFTER_S + fault.lasts_s
+            if not (running.wait_beside_stopped(fault.rank, limit_s) if fault.is_lasting_stop else running.wait(limit_s)):
+                living = running.processes()
+                if job.ranks > 0 and not any(rank is not None for _, _, rank in living):
+                    return None  # mpirun alone, which has lost the end of its ranks: says nothing about them
+                raise judge.Broken("end", f"hangs: {living}")
             if fault.undo is not None:
                 fault.undo(running)
             code = running.process.returncode

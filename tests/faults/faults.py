@@ -29,6 +29,7 @@ class Fault:
     undo: object = None      # undo(running), after the job
     needs_cluster: bool = False
     lasts_s: float = 0.0
+    is_lasting_stop: bool = False
 
     def __str__(self):
         return f"{self.name} at {self.at:.2f} of the run"
@@ -65,10 +66,9 @@ def stop_fault(draw, job):
     launched = job.ranks > 0
     if not launched:
         return Fault("SIGSTOP for 1 s", act=send(0, signal.SIGSTOP, 1.0), lasts_s=1)
-    if draw.random() < 0.5:
+    if job.is_ours and draw.random() < 0.5:  # any other program has to look after itself
         rank = draw.randrange(job.ranks)
-        return Fault("SIGSTOP of a rank for ever", rank=rank, codes=(74,), act=send(rank, signal.SIGSTOP), breaks_mpi=not job.is_ours,
-                     may_be_silent=not job.is_ours)
+        return Fault("SIGSTOP of a rank for ever", rank=rank, codes=(74,), is_lasting_stop=True, act=send(rank, signal.SIGSTOP))
     seconds = draw.choice([1.0, 10.0])
     target = draw.choice([*range(job.ranks), "mpirun"])
     return Fault(f"SIGSTOP for {seconds:.0f} s", act=send(target, signal.SIGSTOP, seconds), lasts_s=seconds)

@@ -69,6 +69,12 @@ static long number(const char* name, long otherwise) {
   return text == NULL ? otherwise : atol(text);
 }
 
+/* ISO C has no cast from dlsym's answer to a function. */
+static void find_next(void* function, const char* name) {
+  void* found = dlsym(RTLD_NEXT, name);
+  memcpy(function, &found, sizeof found);
+}
+
 static int (*program)(int, char**, char**);
 
 static int armed_main(int argc, char** argv, char** variables) {
@@ -84,7 +90,8 @@ static int armed_main(int argc, char** argv, char** variables) {
 
 int __libc_start_main(int (*real_main)(int, char**, char**), int argc, char** argv, void (*init)(void),
                       void (*fini)(void), void (*rtld_fini)(void), void* stack_end) {
-  __typeof__(&__libc_start_main) next = (__typeof__(&__libc_start_main))dlsym(RTLD_NEXT, "__libc_start_main");
+  __typeof__(&__libc_start_main) next;
+  find_next(&next, "__libc_start_main");
   program = real_main;
   return next(armed_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
@@ -129,14 +136,14 @@ static int is_our_file(int fd) {
 
 ssize_t write(int fd, const void* bytes, size_t count) {
   static ssize_t (*next)(int, const void*, size_t);
-  if (next == NULL) next = (__typeof__(next))dlsym(RTLD_NEXT, "write");
+  if (next == NULL) find_next(&next, "write");
   if (strcmp(kind, "write") == 0 && is_our_file(fd) && fails("write")) FAIL(-1);
   return next(fd, bytes, count);
 }
 
 ssize_t pwrite(int fd, const void* bytes, size_t count, off_t offset) {
   static ssize_t (*next)(int, const void*, size_t, off_t);
-  if (next == NULL) next = (__typeof__(next))dlsym(RTLD_NEXT, "pwrite");
+  if (next == NULL) find_next(&next, "pwrite");
   if (strcmp(kind, "write") == 0 && is_our_file(fd) && fails("write")) FAIL(-1);
   return next(fd, bytes, count, offset);
 }
@@ -146,21 +153,21 @@ ssize_t pwrite64(int fd, const void* bytes, size_t count, off_t offset) {
 
 int fsync(int fd) {
   static int (*next)(int);
-  if (next == NULL) next = (__typeof__(next))dlsym(RTLD_NEXT, "fsync");
+  if (next == NULL) find_next(&next, "fsync");
   if (strcmp(kind, "sync") == 0 && is_our_file(fd) && fails("sync")) FAIL(-1);
   return next(fd);
 }
 
 int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) {
   static int (*next)(int, const char*, int, const char*, int);
-  if (next == NULL) next = (__typeof__(next))dlsym(RTLD_NEXT, "linkat");
+  if (next == NULL) find_next(&next, "linkat");
   if (is_ours(to) && fails("name")) FAIL(-1);
   return next(from_folder, from, to_folder, to, flags);
 }
 
 int rename(const char* from, const char* to) {
   static int (*next)(const char*, const char*);
-  if (next == NULL) next = (__typeof__(next))dlsym(RTLD_NEXT, "rename");
+  if (next == NULL) find_next(&next, "rename");
   if (is_ours(to) && fails("name")) FAIL(-1);
   return next(from, to);
 }
@@ -171,7 +178,7 @@ int open(const char* path, int flags, ...) {
   va_start(rest, flags);
   const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, mode_t) : 0;
   va_end(rest);
-  if (next == NULL) next = (__typeof__(next))dlsym(RTLD_NEXT, "open");
+  if (next == NULL) find_next(&next, "open");
   if (is_ours(path) && fails("open")) FAIL(-1);
   return next(path, flags, mode);
 }
@@ -188,7 +195,7 @@ int open64(const char* path, int flags, ...) {
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*begin)(void*),
                    void* argument) {
   static int (*next)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-  if (next == NULL) next = (__typeof__(next))dlsym(RTLD_NEXT, "pthread_create");
+  if (next == NULL) find_next(&next, "pthread_create");
   if (is_from_cpp(__builtin_return_address(0)) && fails("thread")) return EAGAIN;
   return next(thread, attributes, begin, argument);
 }
