@@ -66,13 +66,13 @@ std::string shared_environment() {
 
 /// Ends a rank that waits too long for others in MPI's start or end. No message can be sent there to agree on who speaks. So the ranks
 /// have their turns, and the launcher ends all of them when the first has spoken.
-[[noreturn]] void end_at_threshold(std::chrono::milliseconds stuck_after) {
+[[noreturn]] void end_at_threshold(std::chrono::milliseconds limit) {
   constexpr int kTurns = 8;
   std::this_thread::sleep_for(std::chrono::seconds(4) * std::min(launched_rank(), kTurns));
   tell(
       "papfft: no progress for {} ms: rank {} waits for the MPI library to start or end, which all ranks do "
       "together\n",
-      stuck_after.count(), launched_rank());
+      limit.count(), launched_rank());
   std::_Exit(kCommunication);
 }
 
@@ -103,8 +103,10 @@ bool job_has_started() {
 
 struct Job::Mpi {
   explicit Mpi(std::chrono::milliseconds stuck_after) {
+    constexpr std::chrono::milliseconds kAtLeast{20000};  // MPI_Init alone may take seconds on a busy machine
     if (stuck_after.count() > 0) {
-      watch_.emplace(stuck_after, [stuck_after] { end_at_threshold(stuck_after); });
+      const auto limit = std::max(stuck_after, kAtLeast);
+      watch_.emplace(limit, [limit] { end_at_threshold(limit); });
     }
     const comm::CallWatch::Call watching = watched();
     comm::StockVariables::enable();  // a table of decisions may name algorithms of the MPI library's

@@ -20,7 +20,7 @@ constexpr unsigned char kLives = 1;
 constexpr unsigned char kBye = 2;
 constexpr int kTag = 1;
 constexpr milliseconds kLookEvery{200};
-constexpr milliseconds kAtLeast{2000};  // beyond the watchdogs' time, in which their speaker is found
+constexpr milliseconds kAtLeast{5000};  // beyond the watchdogs' time, in which their speaker is found
 
 }  // namespace
 

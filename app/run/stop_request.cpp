@@ -236,11 +236,8 @@ void StopRequest::watch() {
 
 void StopRequest::end_at_once() const {
   const int rank = launched_rank();
-  // The launcher knows why. It ends the ranks when another one has failed, whose line is the error then.
-  if (!is_by_launcher()) {
-    tell("papfft: {}ended by {} with work left; no incomplete file is left behind\n",
-         rank == 0 ? "" : fmt::format("rank {}: ", rank), name());
-  }
+  tell("papfft: {}{}ended by {} with work left; no incomplete file is left behind\n", note(),
+       rank == 0 ? "" : fmt::format("rank {}: ", rank), name());
   io::unlink_pending_temporaries();
   if (messages_ != nullptr) abort_job(exit_code());
   _exit(exit_code());
