@@ -146,6 +146,7 @@ int parse_and_act(std::vector<std::string> words) {
 
 int run(int argc, char** argv) {
   try {
+    comm::register_comparison_algorithms();  // for `papfft bench schedule` and `simulate`
     const std::vector<std::string> words(argv + 1, argv + argc);
     for (const std::string& word : words)
       stored_command_line() += (&word == &words.front() ? "" : " ") + word;
@@ -169,6 +170,5 @@ int run_words(const std::vector<std::string>& words) { return parse_and_act(word
 int main(int argc, char** argv) {
   papfft::app::occupy_standard_streams();
   papfft::app::prepare_signals();
-  papfft::comm::register_comparison_algorithms();  // for `papfft bench schedule` and `simulate`
   return papfft::app::run(argc, argv);
 }

@@ -18,7 +18,7 @@ void EarlyEnd::say_stopped(const StopRequest& stop, const Done& done) {
                                     : done.count == 0               ? "there is no output"
                                     : done.kept == Kept::as_average ? "the output is their average"
                                                                     : "the output holds these";
-  tell("papfft: stopped by {} {}; {}\n", stop.name(), when, what_is_there);
+  tell("papfft: {}stopped by {} {}; {}\n", stop.note(), stop.name(), when, what_is_there);
 }
 
 std::string EarlyEnd::kept_text(const Done& done) {

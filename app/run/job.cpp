@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -23,9 +25,11 @@
 #include "app/io/atomic_file.hpp"
 #include "app/io/errors.hpp"
 #include "app/run/memory.hpp"
+#include "app/run/pulse.hpp"
 #include "app/run/stop_request.hpp"
 #include "app/run/stuck_ranks.hpp"
 #include "comm/engine/call_engine.hpp"
+#include "comm/engine/call_watch.hpp"
 #include "comm/mpi/stock_variables.hpp"
 #include "comm/record/arrival_trace.hpp"
 #include "comm/transport/self_transport.hpp"
@@ -60,6 +64,18 @@ std::string shared_environment() {
   return fmt::format("{}", fmt::join(found, "\n"));
 }
 
+/// Ends a rank that waits too long for others in MPI's start or end. No message can be sent there to agree on who speaks. So the ranks
+/// have their turns, and the launcher ends all of them when the first has spoken.
+[[noreturn]] void end_at_threshold(std::chrono::milliseconds limit) {
+  constexpr int kTurns = 8;
+  std::this_thread::sleep_for(std::chrono::seconds(4) * std::min(launched_rank(), kTurns));
+  tell(
+      "papfft: no progress for {} ms: rank {} waits for the MPI library to start or end, which all ranks do "
+      "together\n",
+      limit.count(), launched_rank());
+  std::_Exit(kCommunication);
+}
+
 /// What must be the same on all ranks.
 struct Start {
   std::uint64_t command_line = 0;
@@ -86,22 +102,37 @@ bool job_has_started() {
 }
 
 struct Job::Mpi {
-  Mpi() {
+  explicit Mpi(std::chrono::milliseconds stuck_after) {
+    constexpr std::chrono::milliseconds kAtLeast{20000};  // MPI_Init alone may take seconds on a busy machine
+    if (stuck_after.count() > 0) {
+      const auto limit = std::max(stuck_after, kAtLeast);
+      watch_.emplace(limit, [limit] { end_at_threshold(limit); });
+    }
+    const comm::CallWatch::Call watching = watched();
     comm::StockVariables::enable();  // a table of decisions may name algorithms of the MPI library's
     int provided = MPI_THREAD_SINGLE;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
   }
   ~Mpi() {
     // After an exception the others may be waiting for us for ever: whoever catches it ends the job.
-    if (std::uncaught_exceptions() == 0) MPI_Finalize();
+    if (std::uncaught_exceptions() > 0) return;
+    const comm::CallWatch::Call watching = watched();
+    MPI_Finalize();
   }
   Mpi(const Mpi&) = delete;
   Mpi& operator=(const Mpi&) = delete;
+
+  /// While it lives, ranks do together what no watchdog can look into: MPI's start and end, and what makes communicators.
+  [[nodiscard]] comm::CallWatch::Call watched() { return comm::CallWatch::Call(watch_ ? &*watch_ : nullptr); }
+
+ private:
+  std::optional<comm::CallWatch> watch_;
 };
 
-Job::Job(const comm::Options& options) {
+Job::Job(const comm::Options& options) : stuck_after_(options.stuck_after) {
   if (is_launched()) {
-    mpi_ = std::make_unique<Mpi>();
+    mpi_ = std::make_unique<Mpi>(stuck_after_);
+    const comm::CallWatch::Call watching = mpi_->watched();
     comm_ = std::make_unique<comm::Communicator>(MPI_COMM_WORLD, options);
     stuck_ = std::make_unique<StuckRanks>(options);
   } else {
@@ -115,7 +146,8 @@ Job::~Job() = default;
 void Job::check_start(const std::string& command_line) {
   const Start mine{fingerprint(command_line), fingerprint(shared_environment())};
   std::vector<Start> all(is_root() ? static_cast<std::size_t>(size()) : 0);
-  comm_->gather<Start>(std::span(&mine, 1), all, 0, "lin");
+  // A started call: PAPFFT_CHECK, which ranks may have set differently, adds no messages to it.
+  comm_->igather<Start>(std::span(&mine, 1), all, 0, "lin").wait();
   at_root([&] {
     for (std::size_t r = 0; r < all.size(); ++r) {
       if (all[r].command_line != mine.command_line)
@@ -187,13 +219,21 @@ comm::StuckError Job::agree(const comm::StuckError& mine) {
   return stuck_ != nullptr ? stuck_->agree(mine) : mine;
 }
 
+void Job::end_stuck(const comm::StuckError& mine) {
+  const int code = report_exception(std::make_exception_ptr(agree(mine)));
+  if (is_root() && keep_results_) keep_results_();
+  abort_job(code);
+  std::_Exit(code);
+}
+
+void Job::watch_ranks() {
+  if (mpi_ == nullptr || size() == 1 || stuck_after_.count() == 0) return;
+  const comm::CallWatch::Call watching = mpi_->watched();
+  pulse_ = std::make_unique<Pulse>(stuck_after_, [this](const comm::StuckError& mine) { end_stuck(mine); });
+}
+
 void Job::watch_stock_calls(comm::Collectives& comm) {
-  comm.engine().watch_stock([this](const comm::StuckError& mine) {
-    const int code = report_exception(std::make_exception_ptr(agree(mine)));
-    if (is_root() && keep_results_) keep_results_();
-    abort_job(code);
-    std::_Exit(code);
-  });
+  comm.engine().watch_stock([this](const comm::StuckError& mine) { end_stuck(mine); });
 }
 
 int run_job(const comm::Options& options, const std::string& bcast, const std::function<void(Job&)>& body) {
@@ -201,8 +241,10 @@ int run_job(const comm::Options& options, const std::string& bcast, const std::f
   try {
     job.check_start(command_line());
     job.bcast_algorithm = bcast;  // only now is it known to be the same everywhere
+    job.watch_ranks();
     job.watch_stock_calls(job.comm());
     body(job);
+    job.at_root([] {});  // which may still write: who waits for it in MPI_Finalize seems stuck
   } catch (const Quit& quit) {
     StopRequest::come_too_late();
     return quit.code;

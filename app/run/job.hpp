@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 
 namespace papfft::app {
 
+class Pulse;
 class StopRequest;
 class StuckRanks;
 
@@ -74,6 +76,9 @@ class Job {
     return value;
   }
 
+  /// Collective: from now on the job ends if a rank is stopped, or its host is out of reach. @throws comm::TransportError
+  void watch_ranks();
+
   /// Collective: ends the job if a call that `comm` leaves to the MPI library is stuck, so that "auto" may leave calls to it.
   /// @param comm  the job's own, or of the same ranks; must not outlive the job
   void watch_stock_calls(comm::Collectives& comm);
@@ -86,13 +91,17 @@ class Job {
 
  private:
   struct Mpi;
+  [[noreturn]] void end_stuck(const comm::StuckError& mine);
+
+  std::chrono::milliseconds stuck_after_;
+  std::function<void()> keep_results_;
   std::unique_ptr<Mpi> mpi_;  // empty when alone
   std::unique_ptr<comm::Transport> alone_;
   std::unique_ptr<comm::Collectives> comm_;
   std::unique_ptr<StuckRanks> stuck_;  // empty when alone
+  std::unique_ptr<Pulse> pulse_;       // ends first: its thread looks at the others
   comm::Recorder* recorder_ = nullptr;
   StopRequest* stop_ = nullptr;
-  std::function<void()> keep_results_;
 };
 
 /// Starts the ranks, checks that all have been started alike, and runs `body` on each.

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <ctime>
+#include <exception>
 #include <optional>
 #include <span>
 #include <vector>
@@ -153,9 +154,12 @@ int StopRequest::signal() const {
 const char* StopRequest::name() const {
   if (signal() == SIGUSR1) return "SIGUSR1";
   if (signal() == SIGINT) return "SIGINT";
-  // mpirun and srun turn Ctrl-C into SIGTERM for their ranks.
-  const bool by_launcher = own_signal == SIGTERM && came_from_parent && is_launched();
-  return by_launcher ? "the launcher (which sends SIGTERM for Ctrl-C, too)" : "SIGTERM";
+  return is_by_launcher() ? "the launcher (which sends SIGTERM for Ctrl-C, too)" : "SIGTERM";
+}
+
+// mpirun and srun turn Ctrl-C into SIGTERM for their ranks.
+bool StopRequest::is_by_launcher() const {
+  return signal() == SIGTERM && own_signal == SIGTERM && came_from_parent && is_launched();
 }
 
 int StopRequest::exit_code() const { return signal() == SIGUSR1 ? kStopped : 128 + signal(); }
@@ -223,7 +227,8 @@ void StopRequest::watch() {
       } else if (Clock::now() - since > kRootSpeaksFor) {
         end_at_once();
       }
-    } catch (const comm::TransportError&) {  // the job is ending; without messages a request ends this rank
+    } catch (const std::
+                 exception&) {  // the job is ending, or no memory; without messages a request ends this rank
       messages_.reset();
     }
   }
@@ -231,7 +236,7 @@ void StopRequest::watch() {
 
 void StopRequest::end_at_once() const {
   const int rank = launched_rank();
-  tell("papfft: {}ended by {} with work left; no incomplete file is left behind\n",
+  tell("papfft: {}{}ended by {} with work left; no incomplete file is left behind\n", note(),
        rank == 0 ? "" : fmt::format("rank {}: ", rank), name());
   io::unlink_pending_temporaries();
   if (messages_ != nullptr) abort_job(exit_code());

@@ -29,6 +29,8 @@ class StopRequest {
   [[nodiscard]] bool asked() const { return signal() != 0; }
   /// By which signal or whom, for messages, and the exit code that tells so.
   [[nodiscard]] const char* name() const;
+  /// What a message about it begins with: the launcher also ends the ranks when one of them has failed, whose line is the error then.
+  [[nodiscard]] const char* note() const { return is_by_launcher() ? "note: " : ""; }
   [[nodiscard]] int exit_code() const;
 
   /// See above; matters at the root. A request that comes as it ends is heeded or not.
@@ -66,6 +68,7 @@ class StopRequest {
   static void come_too_late();
 
  private:
+  [[nodiscard]] bool is_by_launcher() const;
   class Messages;
 
   [[nodiscard]] int signal() const;

@@ -4,6 +4,7 @@
 namespace papfft::app {
 
 comm::StuckError StuckRanks::agree(const comm::StuckError& mine) {
+  first_.lock();  // for ever
   if (mine.waits().empty()) return mine;
   try {
     watchdog_.report(mine.waits());

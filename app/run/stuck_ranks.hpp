@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <mutex>
+
 #include "comm/engine/watchdog.hpp"
 #include "comm/mpi/mpi_transport.hpp"
 #include "papfft/errors.hpp"
@@ -16,13 +18,15 @@ class StuckRanks {
   explicit StuckRanks(const comm::Options& options)
       : transport_(MPI_COMM_WORLD, false), options_(options), watchdog_(transport_, options_) {}
 
-  /// @param mine  what a call of this rank threw. @return what the job says, and whether it is this rank that speaks
+  /// @param mine  what a call of this rank threw. @return what the job says, and whether it is this rank that speaks. The first of this
+  /// rank's threads to ask gets an answer, and ends the job; any other waits for that.
   [[nodiscard]] comm::StuckError agree(const comm::StuckError& mine);
 
  private:
   comm::MpiTransport transport_;
   comm::Options options_;
   comm::Watchdog watchdog_;
+  std::mutex first_;
 };
 
 }  // namespace papfft::app

@@ -21,11 +21,10 @@ Waiter::Waiter(WaitPolicy policy, std::chrono::microseconds longest_nap, bool cr
       yields_(!polls_yield),
       spin_for_(crowded ? 0ns : kSpin),
       longest_nap_(longest_nap),
-      next_nap_(std::min(kFirstNap, longest_nap_)),
-      since_(Clock::now()) {}
+      next_nap_(std::min(kFirstNap, longest_nap_)) {}
 
 void Waiter::progressed() {
-  since_ = Clock::now();
+  idle_ = {};
   next_nap_ = std::min(kFirstNap, longest_nap_);
 }
 
@@ -51,7 +50,5 @@ void Waiter::pause() {
   std::this_thread::sleep_for(next_nap_);
   next_nap_ = std::min(2 * next_nap_, longest_nap_);
 }
-
-std::chrono::nanoseconds Waiter::idle_for() const { return Clock::now() - since_; }
 
 }  // namespace papfft::comm

@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 
+#include "comm/engine/call_watch.hpp"
 #include "papfft/options.hpp"
 
 namespace papfft::comm {
@@ -18,17 +19,17 @@ class Waiter {
   void progressed();
   /// Nothing to do now: spins, yields or naps by policy.
   void pause();
-  /// Since the last progressed().
-  [[nodiscard]] std::chrono::nanoseconds idle_for() const;
+  /// Since the last progressed(), but for the time in which the process was stopped by a signal: a batch system may suspend a whole
+  /// job, and no rank is stuck when it goes on. To be asked often.
+  [[nodiscard]] std::chrono::nanoseconds idle_for() { return idle_.look(); }
 
  private:
-  using Clock = std::chrono::steady_clock;
   WaitPolicy policy_;
   bool yields_;
   std::chrono::nanoseconds spin_for_;
   std::chrono::nanoseconds longest_nap_;
   std::chrono::nanoseconds next_nap_;
-  Clock::time_point since_;
+  Patience idle_;
 };
 
 }  // namespace papfft::comm

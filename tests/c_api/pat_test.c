@@ -255,6 +255,15 @@ static void test_persistent(void) {
   CHECK(PAT_Gather_init_alg("magic", mine, 1, MPI_INT, whole, 1, MPI_INT, 0, MPI_COMM_WORLD, &gather) ==
         PAT_ERR_ALGORITHM);
   CHECK(gather == PAT_REQUEST_NULL);
+  if (rank != root) {
+    CHECK(PAT_Gather_init(MPI_IN_PLACE, kBlock, MPI_INT, whole, kBlock, MPI_INT, root, MPI_COMM_WORLD,
+                          &gather) == PAT_ERR_ARGUMENT &&
+          message_has("root alone"));
+    CHECK(PAT_Scatter_init(whole, kBlock, MPI_INT, MPI_IN_PLACE, kBlock, MPI_INT, root, MPI_COMM_WORLD,
+                           &gather) == PAT_ERR_ARGUMENT &&
+          message_has("root alone"));
+    CHECK(gather == PAT_REQUEST_NULL);
+  }
   OK(PAT_Start(&scatter));
   OK(PAT_Finalize());
   CHECK(PAT_Wait(&scatter) == PAT_ERR_NOT_OPEN);

@@ -388,6 +388,33 @@ class ResumeTest(StopCase):
         self.assertEqual(self.path("out.npy.partial").stat().st_size, limit)
         self.goes_on(ranks=None)
 
+    def test_other_options_are_refused_and_named(self):
+        """Each that changes the numbers: a file's rows must all be made alike."""
+        self.z.real.astype(np.float32).tofile(self.path("x.f32"))
+        scipy.io.wavfile.write(self.path("two.wav"), 1000, self.z.view(np.float32).reshape(-1, 2))
+        batch = ("--batch", "--length", LENGTH, "--resume", "-o", "out.npy")
+        real = ("x.f32", "--format", "rf32_le")
+        for source, first, then, says in (
+                (("z.cf32", "--format", "cf32_le"), ("--precision", "float"), ("--precision", "double"), "precision: float then"),
+                (("z.cf32", *RAW), (), ("--inverse",), "inverse: no then"),
+                (real, (), ("--full",), "full: no then"),
+                (real, ("--real",), (), "real: yes then"),
+                (("two.wav",), ("--channel", 1), ("--channel", 0), "fingerprint: "),
+                (("two.wav",), (), ("--channel", 0), "fingerprint: ")):
+            with self.subTest(source=source, first=first, then=then):
+                limit = 500_000
+                result = subprocess.run(command_line(("transform", *source, *batch, *first)), cwd=self.folder,
+                                        stderr=subprocess.PIPE, timeout=60,
+                                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+                self.assertEqual(result.returncode, 73, result.stderr)
+                result = run(command_line(("transform", *source, *batch, *then)), cwd=self.folder)
+                said = complaints(result.stderr)
+                self.assertEqual((result.returncode, len(said)), (73, 1), said)
+                self.assertIn(says, said[0])
+                self.assertEqual(self.path("out.npy.partial").stat().st_size, limit)
+                for name in ("out.npy.partial", "out.npy.journal"):
+                    self.path(name).unlink()
+
     def test_a_pipe_that_has_less_than_before(self):
         resumed = command_line(("transform", "-", *BATCH, "--resume", "-o", "out.npy"))
         first = run(resumed, stdin=None, input=self.z[:9].tobytes() + b"half", cwd=self.folder)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "comm/engine/call_engine.hpp"
+#include "comm/engine/wait.hpp"
 #include "comm/transport/threads/thread_group.hpp"
 #include "tests/support/guarded.hpp"
 
@@ -29,6 +30,17 @@ TEST(CallWatch, RaisesTheAlarmOnceForEachCallThatLastsTooLong) {
     std::this_thread::sleep_for(5ms);  // in which a second one could come
     EXPECT_EQ(alarms, call);
   }
+}
+
+TEST(Waiter, HasNotBeenIdleWhileTheProcessWasStopped) {
+  Waiter waiter(WaitPolicy::nap, 200us, true);
+  std::this_thread::sleep_for(800ms);  // nobody asks meanwhile, as nobody does in a process that was stopped
+  EXPECT_LE(waiter.idle_for(), 500ms);
+  EXPECT_GT(waiter.idle_for(), 0ms);
+  waiter.progressed();
+  const auto before = std::chrono::steady_clock::now();
+  while (waiter.idle_for() < 20ms) std::this_thread::sleep_for(1ms);
+  EXPECT_GE(std::chrono::steady_clock::now() - before, 19ms);
 }
 
 TEST(CallWatch, IsSilentWhileNoCallIsUnderWay) {

@@ -35,7 +35,9 @@ TEST_P(ClockSyncOnThreads, FindsOffsetAndKeepsUpWithDrift) {
   ThreadGroup(GetParam().ranks, GetParam().seed).run([&](Transport& transport) {
     const ClockSource truth = monotonic_clock();
     const Rank r = transport.rank();
-    const ClockSource local = r == 0 ? truth : skewed_clock(truth, r * 5'000'000, r * 50'000);
+    // Ahead by milliseconds, or behind by hours: who took one clock's time for the other's would not ask again for as long.
+    const std::int64_t offset_ns = r % 2 == 0 ? r * 5'000'000LL : -r * 3'600'000'000'000LL;
+    const ClockSource local = r == 0 ? truth : skewed_clock(truth, offset_ns, r * 50'000);
     ClockSync sync(transport, local, {.first_burst = 20, .burst = 5, .period = 20ms}, kTag);
     sync.synchronise();
     EXPECT_LE(error_ns(sync, truth), sync.uncertainty_ns()) << "rank " << r << " at the start";

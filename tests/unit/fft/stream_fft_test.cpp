@@ -128,6 +128,13 @@ class Streams : public testing::TestWithParam<Case> {
   }
 };
 
+// Blocks of vectors that travel together begin at aligned places, so that a block of 101 samples is followed by a gap.
+TEST_P(Streams, BlocksOfAnyLength) {
+  const std::size_t n = static_cast<std::size_t>(GetParam().ranks) * 101;
+  check<float, std::complex<float>, std::complex<float>>({.length = n}, n, n);
+  check<double, std::complex<double>, std::complex<double>>({.length = n}, n, n);
+}
+
 TEST_P(Streams, ComplexBothWaysGivesTheBitsOfOneVectorAtATime) {
   const std::size_t n = static_cast<std::size_t>(GetParam().ranks) * 512;
   for (const Direction direction : {Direction::forward, Direction::inverse}) {

@@ -90,6 +90,25 @@ TEST(ReduceCredit, InTheBackgroundTheFirstToComeFindsTheSlotEmpty) {
   }
 }
 
+// Else a rank would ask for the others' parts before its caller has come, and they would find it there.
+TEST(NeedsArrival, AnAnnouncementWaitsForTheCallerAndSoDoesWhatFollowsIt) {
+  for (const Operation operation :
+       {Operation::gather, Operation::reduce, Operation::allgather, Operation::allreduce}) {
+    const Schedule schedule = make(operation, 4);
+    int announcements = 0;
+    for (Rank r = 0; r < 4; ++r) {
+      const Program& program = schedule.programs[static_cast<std::size_t>(r)];
+      const std::vector<bool> needs = needs_arrival(schedule.shape, r, program);
+      for (int i = 0; i < program.size(); ++i) {
+        announcements += program[i].announces ? 1 : 0;
+        EXPECT_TRUE(!program[i].announces || needs[static_cast<std::size_t>(i)])
+            << to_string(operation) << ", rank " << r << ", op " << i;
+      }
+    }
+    EXPECT_GE(announcements, 3) << to_string(operation);
+  }
+}
+
 // The verifier must see it where what is added up is used before all of it is there.
 TEST(Verifier, FindsASumThatIsSentBeforeAllHaveJoined) {
   Schedule schedule = make(Operation::reduce, 3);
