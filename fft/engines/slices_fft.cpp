@@ -3,18 +3,24 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 namespace papfft::fft {
 namespace {
 
 constexpr std::size_t kLeastChunkBytes = std::size_t{1} << 20U;
+/// Of a chunk, unless the blocks of so many ranks would be too short.
+constexpr std::size_t kManyChunkBytes = std::size_t{2} << 20U;
 constexpr std::size_t kMostChunkBytes = std::size_t{8} << 20U;
+/// A block for one rank that is worth a message of its own.
+constexpr std::size_t kLongBlockBytes = std::size_t{1} << 14U;
 /// Messages are moved on after so many bytes of a pass.
 constexpr std::size_t kPassBytes = std::size_t{1} << 18U;
 
-std::size_t chunk_bytes(std::size_t share_bytes, std::size_t wanted) {
-  return wanted > 0 ? wanted : std::clamp(share_bytes / 4, kLeastChunkBytes, kMostChunkBytes);
+std::size_t chunk_bytes(std::size_t share_bytes, std::size_t ranks) {
+  return std::clamp(share_bytes / 4, kLeastChunkBytes,
+                    std::clamp(ranks * kLongBlockBytes, kManyChunkBytes, kMostChunkBytes));
 }
 
 /// Columns of the matrix that have about so many bytes: what the transform works on together, and whole tiles of the split, if there is
@@ -68,7 +74,9 @@ SlicesFft<T>::SlicesFft(comm::Collectives& comm, const SlicesPlan& plan)
 template <typename T>
 typename SlicesFft<T>::Route SlicesFft<T>::route_of(const typename SteppedFft<T>::Matrix& matrix) const {
   const std::size_t share_bytes = matrix.rows * matrix.columns * sizeof(Complex);
-  const std::size_t width = columns_of<T>(chunk_bytes(share_bytes, plan_.chunk_bytes), matrix);
+  const std::size_t bytes =
+      plan_.chunk_bytes > 0 ? plan_.chunk_bytes : chunk_bytes(share_bytes, layout_.ranks);
+  const std::size_t width = columns_of<T>(bytes, matrix);
   Route route{matrix, matrix.rows / layout_.ranks, {}};
   for (std::size_t begin = 0; begin < matrix.columns; begin += width) {
     route.chunks.push_back({begin, std::min(begin + width, matrix.columns)});
@@ -80,7 +88,7 @@ template <typename T>
 std::uint64_t SlicesFft<T>::memory_bytes(std::uint64_t length, std::uint64_t ranks) {
   const std::uint64_t share = (length + ranks - 1) / ranks * sizeof(Complex);
   const std::uint64_t chunk =
-      std::min<std::uint64_t>(chunk_bytes(share, 0), std::max<std::uint64_t>(share, 4096));
+      std::min<std::uint64_t>(chunk_bytes(share, ranks), std::max<std::uint64_t>(share, 4096));
   return 2 * share + share / 16 + (2 * kUnderWay + 1) * chunk;
 }
 
@@ -98,6 +106,11 @@ void SlicesFft<T>::worked_on(std::size_t elements) {
 template <typename T>
 void SlicesFft<T>::exchange(const Route& route, const Step& prepare, const Step& take, double& waiting_s) {
   const std::size_t chunks = route.chunks.size();
+  const std::size_t block_bytes = route.rows * route.chunks.front().count() * sizeof(Complex);
+  // Of several exchanges under way, none has to end one partner's message before the next.
+  const bool all_at_once = chunks > 1 && block_bytes >= kLongBlockBytes;
+  std::string_view algorithm = plan_.alltoall;
+  if (algorithm == "auto" && all_at_once) algorithm = "linear";
   const auto end = [&](std::size_t k) {
     {
       const Timer timer(waiting_s);
@@ -113,7 +126,7 @@ void SlicesFft<T>::exchange(const Route& route, const Step& prepare, const Step&
     prepare(route.chunks[k], send.data());
     pending_[k % kUnderWay] = comm_.start(comm_.prepared({.operation = comm::Operation::alltoall,
                                                           .element_bytes = sizeof(Complex),
-                                                          .algorithm = plan_.alltoall,
+                                                          .algorithm = algorithm,
                                                           .send = std::as_bytes(send),
                                                           .recv = std::as_writable_bytes(recv)}));
   }
