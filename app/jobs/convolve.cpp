@@ -7,9 +7,11 @@
 
 #include "app/cli/command.hpp"
 #include "app/cli/tell.hpp"
+#include "app/io/placed_file.hpp"
 #include "app/io/wav.hpp"
 #include "app/jobs/sample_job.hpp"
 #include "app/run/arrivals.hpp"
+#include "app/run/memory.hpp"
 #include "fft/spectral/overlap_save.hpp"
 
 namespace papfft::app {
@@ -29,11 +31,13 @@ struct ConvolveOptions {
 /// What the root finds out and every rank must know. Without padding: it is sent as bytes.
 struct Plan {
   std::uint64_t rows = 1;
-  std::uint64_t samples = 0;  ///< N, per row
-  std::uint64_t taps = 0;     ///< M
-  std::uint64_t length = 0;   ///< F, of the transforms
-  std::uint64_t first = 0;    ///< of the N+M-1 results, the first one that is wanted
-  std::uint64_t outputs = 0;  ///< and how many
+  std::uint64_t samples = 0;     ///< N, per row
+  std::uint64_t taps = 0;        ///< M
+  std::uint64_t length = 0;      ///< F, of the transforms
+  std::uint64_t first = 0;       ///< of the N+M-1 results, the first one that is wanted
+  std::uint64_t outputs = 0;     ///< and how many
+  std::uint64_t blocks = 0;      ///< of overlap-save that a rank makes at a time
+  std::int64_t is_streamed = 0;  ///< samples are read, and results written, stretch by stretch
   std::int64_t is_complex = 0;
 };
 
@@ -63,7 +67,7 @@ class ConvolveJob {
 
  private:
   void prepare() {
-    const std::unique_ptr<io::Source> source = open_checked(options_.io, options_.job, job_.size());
+    std::unique_ptr<io::Source> source = open_checked(options_.io, options_.job, job_.size());
     const std::unique_ptr<io::Source> filter = open_filter();
     const io::SignalInfo& info = source->info();
     if (filter->info().rows != 1) {
@@ -72,20 +76,26 @@ class ConvolveJob {
     }
     plan_.is_complex = info.is_complex || filter->info().is_complex ? 1 : 0;
     set_rate(*source, *filter);
-    if (options_.apart && !options_.io.channel && info.channels > 1) {
-      read_channels(*source);
-    } else {
-      plan_.rows = info.rows;
-      two_dimensional_ = info.two_dimensional;
-      in_ = read_samples<T>(*source, plan_.is_complex != 0, report_);
-    }
     RunReport of_filter;
     of_filter.recorder = job_.recorder();
     taps_ = read_samples<T>(*filter, plan_.is_complex != 0, of_filter);
-    plan_.samples = std::max(in_.real.size(), in_.complex.size()) / plan_.rows;
     plan_.taps = std::max(taps_.real.size(), taps_.complex.size());
-    choose_outputs();
-    choose_length();
+    const bool by_channel = options_.apart && !options_.io.channel && info.channels > 1;
+    plan_.rows = by_channel ? info.channels : info.rows;
+    two_dimensional_ = by_channel || info.two_dimensional;
+    if (info.length && *info.length > 0) {
+      choose_sizes(*info.length);
+      choose_stretches(*source, info.any_order && !by_channel);
+    }
+    if (plan_.is_streamed == 0) {
+      if (by_channel) {
+        read_channels(*source);
+      } else {
+        in_ = read_samples<T>(*source, plan_.is_complex != 0, report_);
+      }
+      choose_sizes(std::max(in_.real.size(), in_.complex.size()) / plan_.rows);
+    }
+    source_ = std::move(source);
     for (const std::string& path : options_.io.out) {
       if (is_sound(path)) {
         io::check_wav(path, {.is_complex = plan_.is_complex != 0,
@@ -118,8 +128,6 @@ class ConvolveJob {
           fmt::format("{}: its {} channels are read one after another, for which it must be a file",
                       sound.name(), sound.info().channels));
     }
-    plan_.rows = sound.info().channels;
-    two_dimensional_ = true;
     timed(report_, "read", [&] {
       for (unsigned c = 0; c < plan_.rows; ++c) {
         RunReport of_channel;
@@ -136,6 +144,51 @@ class ConvolveJob {
     InputOptions input = options_.io;
     input.raw_type = options_.filter_format;
     return input.open_file(options_.filter, std::nullopt);
+  }
+
+  void choose_sizes(std::uint64_t samples) {
+    plan_.samples = samples;
+    choose_outputs();
+    choose_length();
+    plan_.blocks = blocks_per_rank();
+  }
+
+  [[nodiscard]] std::uint64_t step() const { return plan_.length - plan_.taps + 1; }
+  /// Of one row.
+  [[nodiscard]] std::uint64_t all_blocks() const { return (plan_.outputs + step() - 1) / step(); }
+  [[nodiscard]] std::uint64_t blocks_per_rank() const {
+    const auto p = static_cast<std::uint64_t>(job_.size());
+    return (all_blocks() + p - 1) / p;
+  }
+
+  /// All at once if there is room; else stretch by stretch, where the samples can be read and the results be written so.
+  /// @throws MemoryError
+  void choose_stretches(const io::Source& source, bool can_read) {
+    constexpr std::uint64_t kSamplesAtOnce = std::uint64_t{1} << 18U;
+    const std::uint64_t there = available_memory_bytes(job_.comm().ranks_on_host());
+    const std::uint64_t whole = plan_.rows * (plan_.samples + plan_.outputs) * sample_bytes();
+    const std::uint64_t need = whole + bytes_of_blocks();
+    if (need <= there) return;
+    const std::string finer = sizeof(T) == sizeof(double) ? ", or --precision float" : "";
+    if (!can_read || !io::can_place(options_.io.out)) {
+      require_memory(
+          source.name(), need, there,
+          (can_read ? "-o result.npy, which is written as it is made" : "an input that is one file") + finer);
+    }
+    plan_.is_streamed = 1;
+    plan_.blocks = std::min(plan_.blocks, std::max<std::uint64_t>(1, kSamplesAtOnce / step()));
+    require_memory(source.name(), bytes_of_blocks(), there, "a shorter --nfft" + finer);
+  }
+
+  [[nodiscard]] std::uint64_t sample_bytes() const {
+    return plan_.is_complex != 0 ? sizeof(Complex) : sizeof(T);
+  }
+  /// What the root needs, about, besides all samples and results: the filter's transform and the work space of one, every rank's samples
+  /// and results, and its own once more.
+  [[nodiscard]] std::uint64_t bytes_of_blocks() const {
+    const auto p = static_cast<std::uint64_t>(job_.size());
+    return 4 * plan_.length * sizeof(Complex) +
+           (p + 1) * (2 * plan_.blocks * step() + plan_.taps) * sample_bytes();
   }
 
   /// As numpy and scipy mean full, same and valid.
@@ -180,51 +233,69 @@ class ConvolveJob {
     return Filter(plan_.length, plan_.taps, std::move(spectrum));
   }
 
-  /// How the blocks of overlap-save are shared: each rank does as many, one after another; the last ranks may have fewer.
-  struct Share {
+  /// Some blocks of a row that the ranks share: each does as many, one after another; the last ranks may have fewer.
+  struct Stretch {
+    std::uint64_t row = 0;
+    std::uint64_t first = 0;  ///< of the row's wanted results, the stretch's first
+    std::uint64_t outputs = 0;
     std::uint64_t my_blocks = 0;
-    std::uint64_t outputs = 0;  ///< per rank
-    std::uint64_t samples = 0;  ///< per rank, that it needs for them
   };
 
-  template <typename Sample>
-  [[nodiscard]] Share share_of(const fft::OverlapSave<Sample>& filter) const {
+  [[nodiscard]] std::vector<Stretch> stretches() const {
     const auto p = static_cast<std::uint64_t>(job_.size());
     const auto rank = static_cast<std::uint64_t>(job_.rank());
-    const std::uint64_t all_blocks = (plan_.outputs + filter.step() - 1) / filter.step();
-    const std::uint64_t blocks = (all_blocks + p - 1) / p;
-    return {.my_blocks = std::min(all_blocks, (rank + 1) * blocks) - std::min(all_blocks, rank * blocks),
-            .outputs = blocks * filter.step(),
-            .samples = filter.samples_spanned(blocks)};
+    std::vector<Stretch> all;
+    for (std::uint64_t row = 0; row < plan_.rows; ++row) {
+      for (std::uint64_t block = 0; block < all_blocks(); block += p * plan_.blocks) {
+        const std::uint64_t mine = block + rank * plan_.blocks;
+        const std::uint64_t first = block * step();
+        all.push_back({row, first, std::min(p * plan_.blocks * step(), plan_.outputs - first),
+                       std::min(all_blocks(), mine + plan_.blocks) - std::min(all_blocks(), mine)});
+      }
+    }
+    return all;
+  }
+
+  /// What only the root does. It may fail where files are read and written in between; then all must hear of it.
+  void at_root(const std::function<void()>& work) {
+    if (plan_.is_streamed != 0) return job_.at_root(work);
+    if (job_.is_root()) work();
   }
 
   template <typename Sample>
   void convolve(const std::vector<Sample>& whole, const std::vector<Sample>& taps, std::vector<Sample>& out) {
     fft::OverlapSave<Sample> filter = make_filter<Sample>(taps);
     const auto p = static_cast<std::uint64_t>(job_.size());
-    const Share share = share_of(filter);
-    std::vector<Sample> blocks(job_.is_root() ? p * share.samples : 0);
-    std::vector<Sample> mine(share.samples);
-    std::vector<Sample> result(share.outputs);
+    const std::uint64_t samples_each = filter.samples_spanned(plan_.blocks);
+    std::vector<Sample> blocks(job_.is_root() ? p * samples_each : 0);
+    std::vector<Sample> mine(samples_each);
+    std::vector<Sample> result(plan_.blocks * step());
     std::vector<Sample> results(job_.is_root() ? p * result.size() : 0);
-    if (job_.is_root()) out.resize(plan_.rows * plan_.outputs);
+    std::optional<io::PlacedFiles<Sample>> files;
+    at_root([&] {
+      if (plan_.is_streamed == 0) {
+        out.resize(plan_.rows * plan_.outputs);
+      } else {
+        files.emplace(options_.io.out, shape());
+      }
+    });
 
-    ArrivalAware arrivals(job_, options_.job, plan_.rows);
+    const std::vector<Stretch> all = stretches();
+    ArrivalAware arrivals(job_, options_.job, all.size());
     std::optional<comm::PersistentCall> gather;
     if (arrivals.session() != nullptr) {  // the root can take the others' results while it computes its own
       gather = arrivals.session()->template gather_init<Sample>(result, results, 0, options_.job.gather);
     }
     Progress progress = options_.job.make_progress(job_.is_root(), "convolve");
-    for (std::uint64_t row = 0; row < plan_.rows; ++row) {
-      clocked(report_, "split", split_s_, [&] {
-        if (job_.is_root()) cut<Sample>(whole, row, share.outputs, blocks, share.samples);
-      });
+    for (const Stretch& stretch : all) {
+      clocked(report_, "split", split_s_,
+              [&] { at_root([&] { cut<Sample>(whole, stretch, result.size(), blocks, samples_each); }); });
       clocked(report_, "scatter", scatter_s_,
               [&] { arrivals.comm().template scatter<Sample>(blocks, mine, 0, options_.job.scatter); });
       if (gather) gather->start();
       clocked(compute_s_, [&] {
         arrivals.watch().compute_begins();
-        filter.process(mine, share.my_blocks, result.data(), arrivals.watch().progress());
+        filter.process(mine, stretch.my_blocks, result.data(), arrivals.watch().progress());
         arrivals.watch().compute_ends();
       });
       clocked(report_, "gather", gather_s_, [&] {
@@ -234,29 +305,59 @@ class ConvolveJob {
           job_.comm().template gather<Sample>(result, results, 0, options_.job.gather);
         }
       });
-      if (job_.is_root()) std::copy_n(results.begin(), plan_.outputs, out.data() + row * plan_.outputs);
-      progress.show(row + 1, plan_.rows);
+      at_root([&] {
+        const std::uint64_t first = stretch.row * plan_.outputs + stretch.first;
+        if (!files) {
+          std::copy_n(results.begin(), stretch.outputs, out.data() + first);
+          return;
+        }
+        clocked(report_, "write", write_s_,
+                [&] { files->write(first, std::span<const Sample>(results).first(stretch.outputs)); });
+      });
+      progress.show(static_cast<std::uint64_t>(&stretch - all.data()) + 1, all.size());
     }
     report_.arrivals = arrivals.finish();
-    report_.bytes_out += plan_.rows * (p - 1) * share.samples * sizeof(Sample);
-    report_.bytes_back = plan_.rows * (p - 1) * result.size() * sizeof(Sample);
+    report_.bytes_out += all.size() * (p - 1) * samples_each * sizeof(Sample);
+    report_.bytes_back = all.size() * (p - 1) * result.size() * sizeof(Sample);
+    if (plan_.is_streamed != 0) return end_files(files);
     if (job_.is_root() && options_.job.compares_with_one_process()) measure_alone<Sample>(whole, taps);
+  }
+
+  template <typename Files>
+  void end_files(Files& files) {
+    at_root([&] {
+      clocked(report_, "write", write_s_, [&] { files->finish(); });
+      say_non_finite(report_.non_finite, source_->name());
+    });
+  }
+
+  [[nodiscard]] std::vector<std::uint64_t> shape() const {
+    return two_dimensional_ ? std::vector<std::uint64_t>{plan_.rows, plan_.outputs}
+                            : std::vector<std::uint64_t>{plan_.outputs};
   }
 
   /// Each rank's samples for `outputs` results, among them the M-1 before its first; zeros before and after the row.
   template <typename Sample>
-  void cut(const std::vector<Sample>& whole, std::uint64_t row, std::uint64_t outputs,
-           std::vector<Sample>& blocks, std::uint64_t block) const {
-    const Sample* const samples = whole.data() + row * plan_.samples;
+  void cut(const std::vector<Sample>& whole, const Stretch& stretch, std::uint64_t outputs,
+           std::vector<Sample>& blocks, std::uint64_t block) {
     for (std::uint64_t r = 0; r * block < blocks.size(); ++r) {
       const auto length = static_cast<std::int64_t>(plan_.samples);
-      const std::int64_t first =
-          static_cast<std::int64_t>(plan_.first + r * outputs) - static_cast<std::int64_t>(plan_.taps - 1);
+      const std::int64_t first = static_cast<std::int64_t>(plan_.first + stretch.first + r * outputs) -
+                                 static_cast<std::int64_t>(plan_.taps - 1);
       const std::int64_t begin = std::clamp<std::int64_t>(first, 0, length);
       const std::int64_t end = std::clamp<std::int64_t>(first + static_cast<std::int64_t>(block), 0, length);
       Sample* const to = blocks.data() + r * block;
       std::fill_n(to, block, Sample{});
-      std::copy(samples + begin, samples + end, to + (begin - first));
+      const std::span<Sample> there(to + (begin - first), static_cast<std::size_t>(end - begin));
+      const std::uint64_t from = stretch.row * plan_.samples + static_cast<std::uint64_t>(begin);
+      if (plan_.is_streamed == 0) {
+        std::copy_n(whole.data() + from, there.size(), there.data());
+      } else if (!there.empty()) {
+        (void)source_->template read<Sample>(from, there);
+        const auto shared = std::min<std::size_t>(there.size(), first > 0 ? plan_.taps - 1 : 0);
+        report_.non_finite +=
+            io::count_non_finite<Sample>(there.subspan(shared));  // the others have been counted
+      }
     }
   }
 
@@ -270,7 +371,7 @@ class ConvolveJob {
     std::vector<Sample> samples(filter.samples_spanned(blocks));
     std::vector<Sample> result(blocks * filter.step());
     report_.single_process_s = static_cast<double>(plan_.rows) * least_seconds([&] {
-                                 cut<Sample>(whole, 0, result.size(), samples, samples.size());
+                                 cut<Sample>(whole, {}, result.size(), samples, samples.size());
                                  filter.process(samples, blocks, result.data());
                                });
   }
@@ -302,7 +403,8 @@ class ConvolveJob {
   }
 
   void write() {
-    timed(report_, "write", [&] {
+    clocked(report_, "write", write_s_, [&] {
+      if (plan_.is_streamed != 0) return;
       for (const std::string& path : options_.io.out) {
         if (plan_.is_complex != 0) {
           write_as<Complex>(path, out_.complex);
@@ -311,6 +413,7 @@ class ConvolveJob {
         }
       }
     });
+    report_.phases_s.emplace_back("write", write_s_);
     report_.deliver(options_.job, options_.io.out);
   }
 
@@ -372,6 +475,8 @@ class ConvolveJob {
   double scatter_s_ = 0;
   double compute_s_ = 0;
   double gather_s_ = 0;
+  double write_s_ = 0;
+  std::unique_ptr<io::Source> source_;  // at the root
   Samples<T> in_;
   Samples<T> taps_;
   Samples<T> out_;
@@ -410,6 +515,8 @@ void add_convolve(cli::Command& app) {
       "The numbers are those of scipy.signal.fftconvolve; rows of a .npy file are filtered one after "
       "another. A .wav has them as 32-bit floating point, one channel per row: nothing is scaled or cut "
       "off.\n"
+      "An input that does not fit into rank 0's memory is read and filtered in pieces, if the outputs are "
+      ".npy and raw files.\n"
       "SIGUSR1, SIGINT and SIGTERM end the job, which then leaves no incomplete output.\n" +
       std::string(kExitCodes));
   command->runs([options] {

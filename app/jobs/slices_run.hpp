@@ -71,7 +71,8 @@ class SlicesRun {
       });
       tell_failure(failure);
       if (options_.leave_distributed) {
-        unless_failed("write", write_s_, [&] { write(row * mine(), fft_->bins().first(mine())); });
+        const std::span<const Complex> bins = fft_->bins().first(mine());
+        unless_failed("write", write_s_, [&] { write(row * mine(), bins); });
       } else {
         fft_->put_in_order([&](std::uint64_t first, std::span<const Complex> bins) {
           const std::uint64_t length = Shape::out(plan_.length);

@@ -19,6 +19,7 @@
 #include "app/jobs/frame_tasks.hpp"
 #include "app/jobs/sample_job.hpp"
 #include "app/run/arrivals.hpp"
+#include "app/run/memory.hpp"
 #include "app/run/stop_request.hpp"
 #include "comm/engine/farm.hpp"
 
@@ -39,7 +40,8 @@ struct Plan {
   std::uint64_t frames = 0;
   double rate_hz = 1;
   std::int32_t is_complex = 0;
-  std::int32_t is_endless = 0;  ///< a pipe, whose frames are dealt out and written as they come
+  std::int16_t is_dealt_out = 0;  ///< frames are dealt out and written as they are read
+  std::int16_t is_endless = 0;    ///< because the input is a pipe, which a signal ends
 };
 
 template <typename T>
@@ -64,7 +66,7 @@ class SpectrogramJob {
     settings_.sample_rate_hz = plan_.rate_hz;
     window_ = shared_window(job_, settings_, options_.job.bcast);
     settings_.window_samples = window_;
-    if (plan_.is_endless != 0) {
+    if (plan_.is_dealt_out != 0) {
       plan_.is_complex != 0 ? deal_out<Complex>() : deal_out<T>();
     } else if (plan_.is_complex != 0) {
       share<Complex>(in_.complex);
@@ -97,11 +99,18 @@ class SpectrogramJob {
                     : info.sample_rate_hz > 0 ? info.sample_rate_hz
                                               : 1;
     knows_rate_ = options_.rate_hz > 0 || info.sample_rate_hz > 0;
-    if (!info.any_order && io::RowFiles<T>::can_grow(options_.io.out)) {
-      plan_.is_endless = 1;
+    const bool can_grow = io::RowFiles<T>::can_grow(options_.io.out);
+    const std::uint64_t need = info.length ? bytes_at_once(*info.length) : 0;
+    const std::uint64_t there = available_memory_bytes(job_.comm().ranks_on_host());
+    if (can_grow && (!info.any_order || need > there)) {
+      plan_.is_dealt_out = 1;
+      plan_.is_endless = info.any_order ? 0 : 1;
       source_ = std::move(source);
       return;
     }
+    require_memory(source->name(), need, there,
+                   std::string("-o frames.npy, which is written as frames are made") +
+                       (sizeof(T) == sizeof(double) ? ", or --precision float" : ""));
     in_ = read_samples<T>(*source, info.is_complex, report_);
     plan_.samples = info.is_complex ? in_.complex.size() : in_.real.size();
     plan_.frames = framing().frames();
@@ -109,6 +118,19 @@ class SpectrogramJob {
       throw UsageError(
           fmt::format("{}: {}; what would work: --nperseg {}", source->name(), too_short(), plan_.samples));
     }
+  }
+
+  /// What the root needs to share all frames at once, about: the samples, every rank's part of them, its own part, all results and its
+  /// own; for pictures also levels.
+  [[nodiscard]] std::uint64_t bytes_at_once(std::uint64_t samples) const {
+    const fft::Framing cut{samples, settings_.nperseg, settings_.noverlap};
+    const auto p = static_cast<std::uint64_t>(job_.size());
+    const std::uint64_t share = (cut.frames() + p - 1) / p;
+    const std::uint64_t block = cut.samples_spanned(0, share);
+    const std::uint64_t bins = plan_.is_complex != 0 ? settings_.nperseg : settings_.nperseg / 2 + 1;
+    const bool draws = std::ranges::any_of(options_.io.out, io::is_picture);
+    return (samples + (p + 1) * block) * (plan_.is_complex != 0 ? sizeof(Complex) : sizeof(T)) +
+           (p + 1) * share * bins * sizeof(T) + (draws ? cut.frames() * bins * sizeof(float) : 0);
   }
 
   [[nodiscard]] std::string too_short() const {
@@ -204,9 +226,11 @@ class SpectrogramJob {
     bins_ = plan_.is_complex != 0 ? spectrogram.complex_bins() : spectrogram.real_bins();
     const TaskShape shape = TaskShape::of(settings_.nperseg, settings_.noverlap, sizeof(Sample));
     // The input then ends where it is, so that of slow ones, too, all frames that have come are done.
-    orderly_.emplace(*job_.stop(), [source = source_] {
-      if (source) source->give_up();
-    });
+    if (plan_.is_endless != 0) {
+      orderly_.emplace(*job_.stop(), [source = source_] {
+        if (source) source->give_up();
+      });
+    }
     std::optional<FrameTasks<Sample>> tasks;
     std::optional<io::RowFiles<T>> files;
     if (job_.is_root()) files.emplace(options_.io.out, bins_, std::nullopt, std::nullopt);
@@ -304,7 +328,7 @@ class SpectrogramJob {
   }
 
   void write() {
-    if (plan_.is_endless == 0) {
+    if (plan_.is_dealt_out == 0) {
       timed(report_, "write", [&] {
         for (const std::string& path : options_.io.out) write_as(path);
       });
@@ -362,7 +386,7 @@ class SpectrogramJob {
   double compute_s_ = 0;
   Samples<T> in_;
   std::vector<T> values_;
-  std::shared_ptr<io::Source> source_;  // endless
+  std::shared_ptr<io::Source> source_;  // whose frames are dealt out
   EarlyEnd early_;
   std::optional<StopRequest::Orderly> orderly_;
 };
@@ -392,6 +416,8 @@ void add_spectrogram(cli::Command& app) {
       "come. Before the first frame, or if the input is a file, there is no output.\n" +
       std::string(kMpirunAndSignals) +
       "If a pipe cannot be read to its end, the output holds the frames before, and the exit code is 65.\n"
+      "A file that does not fit into rank 0's memory goes the same way, to .npy and raw files; a signal then "
+      "leaves no\noutput.\n"
       "The numbers are those of scipy.signal.spectrogram (transposed: one row per frame).\n" +
       kExitCodes);
   command->runs([options] {

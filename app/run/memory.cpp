@@ -41,6 +41,13 @@ std::uint64_t available_memory_bytes(int ranks_here) {
   return std::min(address_space_left(), host == kUnknown ? kUnknown : host / ranks);
 }
 
+void require_memory(const std::string& input, std::uint64_t need, std::uint64_t there,
+                    const std::string& what_works) {
+  if (need <= there) return;
+  throw MemoryError(fmt::format("{}: rank 0 needs {} of memory, and {} is there; what would work: {}", input,
+                                memory_text(need), memory_text(there), what_works));
+}
+
 std::string memory_text(std::uint64_t bytes) {
   const auto b = static_cast<double>(bytes);
   return b >= 1e9 ? fmt::format("{:.3g} GB", b / 1e9) : fmt::format("{:.3g} MB", b / 1e6);

@@ -17,6 +17,11 @@ class MemoryError : public std::runtime_error {
 /// has, whichever is less. The largest number where nothing is known. @param ranks_here  ranks that share the host's memory
 [[nodiscard]] std::uint64_t available_memory_bytes(int ranks_here);
 
+/// Of the root, which reads the input. @param what_works  with less memory
+/// @throws MemoryError  `need` is more than `there`
+void require_memory(const std::string& input, std::uint64_t need, std::uint64_t there,
+                    const std::string& what_works);
+
 /// "4.3 GB"
 [[nodiscard]] std::string memory_text(std::uint64_t bytes);
 

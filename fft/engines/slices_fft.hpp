@@ -12,13 +12,13 @@
 
 #include "fft/engines/timer.hpp"
 #include "fft/kernel/types.hpp"
-#include "fft/local/local.hpp"
+#include "fft/local/stepped_fft.hpp"
 #include "fft/split/dif.hpp"
 #include "papfft/collectives.hpp"
 
 namespace papfft::fft {
 
-/// One vector that no rank holds as a whole.
+/// One vector that no rank holds.
 struct SlicesPlan {
   std::size_t length = 0;  ///< N
   Direction direction = Direction::forward;
@@ -26,7 +26,7 @@ struct SlicesPlan {
   Rigor rigor = Rigor::estimate;
   /// Of each rank's own transform; nothing: as `rigor` says.
   std::optional<LocalKernel> local_kernel = std::nullopt;
-  /// A rank sends about so many bytes at a time; 0: a quarter of its share, between 1 and 8 MiB. The numbers do not depend on it.
+  /// A rank sends about so many bytes at a time; 0: a part of its share (README.md). The numbers do not depend on it.
   std::size_t chunk_bytes = 0;
 };
 
@@ -48,11 +48,12 @@ struct SliceLayout {
 ///   rank c      has slice c of the rows x[j M + n], j < P: P contiguous pieces of the vector
 ///               makes slice c of all P blocks y_r                     (Split)
 ///   all-to-all  brings the slices of y_r to rank r
-///   rank r      transforms y_r                                        (LocalFft) and owns the bins X[P q + r], q < M
+///   rank r      transforms y_r                                        (SteppedFft) and owns the bins X[P q + r], q < M
 ///   all-to-all  brings slice d of all ranks' bins to rank d, which has X[P d W .. P min((d + 1) W, M)) then, if wanted
 ///
-/// Both exchanges go in chunks: while one is under way, the rank prepares the next and puts the one before to its place. A rank holds
-/// its share of the vector and as much work space for its transform, tables of a sixteenth of it, and five chunks.
+/// Both exchanges go in chunks of columns of SteppedFft's matrices. While some are under way, the rank prepares the next chunk and
+/// takes what has come: the transform's first step goes on beside the first exchange, and its last step beside the second. A rank
+/// holds its share of the vector, for kernels other than our own as much work space, tables of a sixteenth of it, and seven chunks.
 /// Each link carries N (P - 1)/P^2 elements per exchange, where a root would carry N (P - 1)/P.
 ///
 /// Inverse transforms are scaled by 1/N. The numbers are ParallelFft's, to the last bit.
@@ -69,23 +70,27 @@ class SlicesFft {
   /// @throws std::invalid_argument  the ranks do not divide the length; no such algorithm
   SlicesFft(comm::Collectives& comm, const SlicesPlan& plan);
 
-  /// Bytes that a rank needs for such a transform, about.
+  /// Bytes that a rank needs for such a transform at most, about.
   [[nodiscard]] static std::uint64_t memory_bytes(std::uint64_t length, std::uint64_t ranks);
 
   [[nodiscard]] const SliceLayout& layout() const noexcept { return layout_; }
   [[nodiscard]] LocalKernel kernel() const noexcept { return local_.kernel(); }
 
-  /// Collective. Reads this rank's pieces of the vector, transforms it, and leaves the bins with the ranks.
+  /// Collective. Reads this rank's pieces of the vector and transforms it. Then bins(), put_in_order(), or both give the result.
   /// @param read  is called for pieces of the rank's slice; what it throws leaves the other ranks waiting
   void execute(const Read& read);
   /// The same for one who has them in memory. @param slice  Shape: P x (length of this rank's slice); row j is x[j M + n ..]
   void execute(const Complex* slice);
-  /// This rank's bins: Shape: M; X[P q + rank] is element q.
-  [[nodiscard]] std::span<Complex> bins() noexcept { return {block_.data(), layout_.block_length}; }
 
-  /// Collective, after execute(): brings the bins in natural order. They stay in bins() as well.
-  /// @param write  gets this rank's contiguous part of the spectrum piece by piece, in order
+  /// Not collective. After execute(): this rank's bins. Shape: M; X[P q + rank] is element q. The first call ends the rank's own
+  /// transform. Valid until the next execute().
+  [[nodiscard]] std::span<Complex> bins();
+
+  /// Collective, after execute(): brings the bins in natural order.
+  /// @param write  gets this rank's contiguous part of the spectrum piece by piece, each piece once
   void put_in_order(const Write& write);
+  /// The same into memory. @param part  Shape: P x (length of this rank's slice)
+  void put_in_order(Complex* part);
 
   [[nodiscard]] const PhaseTimes& times() const { return times_; }
 
@@ -93,28 +98,41 @@ class SlicesFft {
   using Rows = std::span<const Complex* const>;
   /// Says where the rows of some columns are. @param room  where they may be put
   using Load = std::function<Rows(Columns columns, std::span<Complex* const> room)>;
-  /// @param chunk  columns of a slice that travel together, counted from the slice's first; the same on all ranks
-  /// @param blocks  Shape: P x chunk.count()
+  /// Says where so many bins from `first` on may be put, and then that they are there.
+  using Place = std::function<Complex*(std::uint64_t first, std::size_t count)>;
+  /// How blocks travel: as columns of one of SteppedFft's matrices.
+  struct Route {
+    typename SteppedFft<T>::Matrix matrix;
+    std::size_t rows = 1;         ///< of the matrix that go to one rank, or come from one
+    std::vector<Columns> chunks;  ///< that travel together, the same on all ranks
+  };
+  /// @param blocks  Shape: P x rows x chunk.count()
   using Step = std::function<void(Columns chunk, Complex* blocks)>;
 
-  void exchange(const Step& prepare, const Step& take, double& waiting_s);
+  static constexpr std::size_t kUnderWay = 3;
+
+  [[nodiscard]] Route route_of(const typename SteppedFft<T>::Matrix& matrix) const;
+  void exchange(const Route& route, const Step& prepare, const Step& take, double& waiting_s);
   void run(const Load& load);
   void make_blocks(const Load& load, Columns chunk, Complex* blocks);
-  void move_on();
-  [[nodiscard]] Columns mine_of(Columns chunk) const;
+  void put_in_order(const Place& place, const Write& placed);
+  void worked_on(std::size_t elements);
+  template <typename Work>
+  void in_passes(Columns chunk, std::size_t rows, const Work& work);
 
   comm::Collectives& comm_;
   SlicesPlan plan_;
   SliceLayout layout_;
   std::size_t rank_;
   Columns slice_;
-  std::vector<Columns> chunks_;
   Split<T> split_;
-  LocalFft<T> local_;
-  Buffer<Complex> block_;                    // P W: y_r, then this rank's bins
-  std::array<Buffer<Complex>, 2> outgoing_;  // P blocks of a chunk's width
-  std::array<Buffer<Complex>, 2> incoming_;
-  comm::Pending pending_;
+  SteppedFft<T> local_;
+  Route way_in_;
+  Route way_out_;
+  std::array<Buffer<Complex>, kUnderWay> outgoing_;  // P blocks of a chunk
+  std::array<Buffer<Complex>, kUnderWay> incoming_;
+  std::array<comm::Pending, kUnderWay> pending_;
+  std::size_t unmoved_bytes_ = 0;  // worked on since messages were moved on
   PhaseTimes times_;
 };
 

@@ -81,15 +81,15 @@ struct Kernels {
   /// @param in, out       interleaved, any alignment; the same, or disjoint
   /// @param work          2 * length elements
   void (*transform)(const Passes<T>&, bool swapped, const T* in, T* out, T* work);
-  /// @param in            the whole vector
+  /// A pitch is the number of elements from one row to the next; W's is a multiple of the lanes.
+  /// @param in            the tile's first column
   /// @param tile_space    n1 * C elements; the calling thread's own
-  /// @param pitch         of W: elements from one row to the next, a multiple of the lanes
-  void (*first_step)(const FourStep<T>&, bool swapped, std::size_t tile, const T* in, T* tile_space, T* w,
-                     std::size_t pitch);
+  void (*first_step)(const FourStep<T>&, bool swapped, std::size_t tile, const T* in, std::size_t in_pitch,
+                     T* tile_space, T* w, std::size_t w_pitch);
   /// @param tile_space    n2 * C elements
-  /// @param out           the whole vector; may be W, if the pitch is n1: a tile is written where it was read
-  void (*second_step)(const FourStep<T>&, bool swapped, std::size_t tile, const T* w, std::size_t pitch,
-                      T* tile_space, T* out);
+  /// @param out           the tile's first column; may be that of W, if the pitches are equal: a tile is written where it was read
+  void (*second_step)(const FourStep<T>&, bool swapped, std::size_t tile, const T* w, std::size_t w_pitch,
+                      T* tile_space, T* out, std::size_t out_pitch);
   /// Half of the spectrum of 2m real samples from z, the transform of the m pairs of samples as complex numbers:
   /// x[q] = (z[q] + conj z[m-q])/2 - i w_2m^q (z[q] - conj z[m-q])/2, 0 <= q <= m, with z[m] = z[0].
   /// @param m             2^k, at least four times the lanes

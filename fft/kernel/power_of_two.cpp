@@ -214,14 +214,31 @@ void PowerOfTwoFft<T>::run_tiles(int step, std::size_t begin, std::size_t end, D
   // The result's place will do for what is between the steps: one buffer less in the caches.
   const bool in_result = in != out;
   auto* const w = reinterpret_cast<T*>(in_result ? out : shared);
-  const std::size_t pitch = in_result ? four_step_.first.rows : pitch_;
+  const std::size_t pitch = in_result ? rows(1) : pitch_;
   for (std::size_t t = begin; t < end; ++t) {
+    const std::size_t column = t * tile_columns();
     if (step == 1) {
-      kernels_.first_step(four_step_, swapped, t, reinterpret_cast<const T*>(in), space, w, pitch);
+      kernels_.first_step(four_step_, swapped, t, reinterpret_cast<const T*>(in + column), rows(2), space, w,
+                          pitch);
     } else {
-      kernels_.second_step(four_step_, swapped, t, w, pitch, space, reinterpret_cast<T*>(out));
+      kernels_.second_step(four_step_, swapped, t, w, pitch, space, reinterpret_cast<T*>(out + column),
+                           rows(1));
     }
   }
+}
+
+template <typename T>
+void PowerOfTwoFft<T>::first_step(std::size_t tile, Direction direction, const Complex* in, std::size_t pitch,
+                                  Complex* between, Complex* tile_space) const noexcept {
+  kernels_.first_step(four_step_, direction == Direction::inverse, tile, reinterpret_cast<const T*>(in),
+                      pitch, reinterpret_cast<T*>(tile_space), reinterpret_cast<T*>(between), rows(1));
+}
+
+template <typename T>
+void PowerOfTwoFft<T>::second_step(std::size_t tile, Direction direction, const Complex* between,
+                                   Complex* out, std::size_t pitch, Complex* tile_space) const noexcept {
+  kernels_.second_step(four_step_, direction == Direction::inverse, tile, reinterpret_cast<const T*>(between),
+                       rows(1), reinterpret_cast<T*>(tile_space), reinterpret_cast<T*>(out), pitch);
 }
 
 template <typename T>

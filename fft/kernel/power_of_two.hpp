@@ -57,6 +57,21 @@ class PowerOfTwoFft {
   void run_tiles(int step, std::size_t begin, std::size_t end, Direction direction, const Complex* in,
                  Complex* out, Complex* shared, Complex* tile) const noexcept;
 
+  // The same for a vector that comes and goes in parts. It is a matrix of rows(1) rows, of which step 1 reads columns, and its
+  // result is one of rows(2) rows, of which step 2 writes columns. A tile is tile_columns() of them.
+
+  [[nodiscard]] std::size_t rows(int step) const noexcept {
+    return step == 1 ? four_step_.first.rows : four_step_.second.rows;
+  }
+  [[nodiscard]] std::size_t tile_columns() const noexcept { return four_step_.columns; }
+  /// @param in  row 0 of the tile's columns. @param pitch  elements from one row to the next
+  /// @param between  length() elements, which each tile fills in part
+  void first_step(std::size_t tile, Direction direction, const Complex* in, std::size_t pitch,
+                  Complex* between, Complex* tile_space) const noexcept;
+  /// After all first steps. @param out  row 0 of the tile's columns; perhaps those of `between`, with pitch rows(1)
+  void second_step(std::size_t tile, Direction direction, const Complex* between, Complex* out,
+                   std::size_t pitch, Complex* tile_space) const noexcept;
+
  private:
   PowerOfTwoFft(std::size_t length, InstructionSet set);
   void plan_passes();

@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <vector>
 
@@ -54,22 +55,27 @@ void for_each_tile(std::size_t tile_size, std::size_t n_begin, std::size_t n_end
   const std::size_t first = n_begin / kColumns;
   const std::size_t last = (n_end - 1) / kColumns + 1;
   const bool parallel = last - first >= kParallelTiles && omp_in_parallel() == 0;
-  const int threads = parallel ? omp_get_max_threads() : 1;
-  Buffer<T> tiles(static_cast<std::size_t>(threads) * tile_size);
-  // Columns outside the range are transformed too (and dropped): never let them be uninitialised.
-  std::fill(tiles.begin(), tiles.end(), T{0});
-  const auto run_tile = [&](std::size_t index) {
+  const auto run_tile = [&](std::size_t index, T* tile) {
     const std::size_t begin = std::max(n_begin, index * kColumns);
     const std::size_t end = std::min(n_end, (index + 1) * kColumns);
-    T* const tile = tiles.data() + static_cast<std::size_t>(parallel ? omp_get_thread_num() : 0) * tile_size;
+    // Columns outside the range are transformed too (and dropped): never let them be uninitialised.
+    if (end - begin < kColumns) std::fill_n(tile, tile_size, T{0});
     body(tile, TileRange{index, begin - index * kColumns, end - begin});
   };
+  const int threads = parallel ? omp_get_max_threads() : 1;
+  // Short ranges come by the thousand: their few rows need no memory of their own.
+  constexpr std::size_t kFewRows = 16;
+  alignas(Buffer<T>::kAlignmentBytes) std::array<T, kFewRows * 2 * kColumns> small;
+  Buffer<T> tiles(!parallel && tile_size <= small.size() ? 0 : static_cast<std::size_t>(threads) * tile_size);
   if (!parallel) {
-    for (std::size_t index = first; index < last; ++index) run_tile(index);
+    T* const tile = tiles.size() > 0 ? tiles.data() : small.data();
+    for (std::size_t index = first; index < last; ++index) run_tile(index, tile);
     return;
   }
 #pragma omp parallel for num_threads(threads) schedule(static)
-  for (std::size_t index = first; index < last; ++index) run_tile(index);
+  for (std::size_t index = first; index < last; ++index) {
+    run_tile(index, tiles.data() + static_cast<std::size_t>(omp_get_thread_num()) * tile_size);
+  }
 }
 
 /// Runs body(count) with the full width as a compile-time constant, which is what the vectoriser likes.

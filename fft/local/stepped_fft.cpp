@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "fft/local/stepped_fft.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace papfft::fft {
+namespace {
+
+constexpr std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
+
+}  // namespace
+
+template <typename T>
+SteppedFft<T>::SteppedFft(std::size_t length, std::size_t parts, Direction direction, Rigor rigor,
+                          std::optional<LocalKernel> kernel)
+    : length_(length),
+      direction_(direction),
+      kernel_(kernel ? *kernel : choose_kernel<T>(complex_kind(direction), length, rigor)) {
+  if (kernel_ == LocalKernel::own && PowerOfTwoFft<T>::supports(length)) {
+    auto own = PowerOfTwoFft<T>::get(length);
+    if (own->tiles(1) > 0 && own->rows(1) % parts == 0 && own->rows(2) % parts == 0) own_ = std::move(own);
+  }
+  if (own_) {
+    in_ = {own_->rows(1), own_->rows(2), own_->tile_columns()};
+    out_ = {own_->rows(2), own_->rows(1), own_->tile_columns()};
+  } else {
+    local_.emplace(length, direction, kernel_, rigor);
+    in_ = {parts, (length + parts - 1) / parts, 1};
+    out_ = in_;
+  }
+  vector_ = Buffer<Complex>(in_.rows * in_.columns);
+}
+
+template <typename T>
+template <typename Body>
+void SteppedFft<T>::for_each_tile(Columns columns, const Body& body) {
+  const std::size_t first = columns.begin / own_->tile_columns();
+  const std::size_t last = columns.end / own_->tile_columns();
+  const auto threads = std::min(static_cast<std::size_t>(omp_in_parallel() != 0 ? 1 : omp_get_max_threads()),
+                                std::max<std::size_t>(1, last - first));
+  const std::size_t pitch = round_up(own_->tile_size(), Buffer<Complex>::kAlignmentBytes / sizeof(Complex));
+  if (tile_space_.size() < threads * pitch) tile_space_ = Buffer<Complex>(threads * pitch);
+  if (threads == 1) {
+    for (std::size_t tile = first; tile < last; ++tile) body(tile, tile_space_.data());
+    return;
+  }
+#pragma omp parallel for num_threads(static_cast <int>(threads)) schedule(dynamic, 1)
+  for (std::size_t tile = first; tile < last; ++tile) {
+    body(tile, tile_space_.data() + static_cast<std::size_t>(omp_get_thread_num()) * pitch);
+  }
+}
+
+template <typename T>
+void SteppedFft<T>::put(Columns columns, const Complex* part, std::size_t pitch) {
+  is_finished_ = false;
+  if (own_) {
+    for_each_tile(columns, [&](std::size_t tile, Complex* space) {
+      own_->first_step(tile, direction_, part + (tile * own_->tile_columns() - columns.begin), pitch,
+                       vector_.data(), space);
+    });
+    return;
+  }
+  for (std::size_t i = 0; i < in_.rows; ++i) {
+    std::copy_n(part + i * pitch, columns.count(), vector_.data() + i * in_.columns + columns.begin);
+  }
+}
+
+template <typename T>
+void SteppedFft<T>::finish() {
+  if (std::exchange(is_finished_, true)) return;
+  if (own_) {
+    run_second_step({0, out_.columns}, vector_.data(), out_.columns);
+  } else {
+    local_->execute(vector_.data(), vector_.data());
+    std::fill(vector_.data() + length_, vector_.end(), Complex{});  // padding goes, too
+  }
+}
+
+template <typename T>
+void SteppedFft<T>::run_second_step(Columns columns, Complex* part, std::size_t pitch) {
+  for_each_tile(columns, [&](std::size_t tile, Complex* space) {
+    own_->second_step(tile, direction_, vector_.data(), part + (tile * own_->tile_columns() - columns.begin),
+                      pitch, space);
+  });
+}
+
+template <typename T>
+void SteppedFft<T>::get(Columns columns, Complex* part, std::size_t pitch) {
+  if (own_ && !is_finished_) return run_second_step(columns, part, pitch);
+  finish();
+  for (std::size_t i = 0; i < out_.rows; ++i) {
+    std::copy_n(vector_.data() + i * out_.columns + columns.begin, columns.count(), part + i * pitch);
+  }
+}
+
+template <typename T>
+std::span<std::complex<T>> SteppedFft<T>::result() {
+  finish();
+  return {vector_.data(), length_};
+}
+
+template class SteppedFft<float>;
+template class SteppedFft<double>;
+
+}  // namespace papfft::fft
