@@ -93,6 +93,8 @@ struct Entry {
 
 const std::array kCommands = {Entry{"Jobs", add_transform},
                               Entry{"Jobs", add_spectrogram},
+                              Entry{"Jobs", add_stft},
+                              Entry{"Jobs", add_istft},
                               Entry{"Jobs", add_psd},
                               Entry{"Jobs", add_correlate},
                               Entry{"Jobs", add_convolve},

@@ -19,6 +19,7 @@
 #include "app/bench/fft_recorder.hpp"
 #include "app/bench/fft_rows.hpp"
 #include "app/bench/fftw_mpi.hpp"
+#include "app/bench/overlapped_fft.hpp"
 #include "app/cli/tell.hpp"
 #include "app/run/arrivals.hpp"
 #include "app/run/recording.hpp"
@@ -169,6 +170,12 @@ class FftBench {
       run_stream(comm, *maker.farm, row, watch, count);
     } else if (engine == "mpi-sequential" || engine == "mpi-fftw") {
       run_stock(comm, row, watch, count, engine == "mpi-fftw");
+    } else if (engine == "mpi-overlapped") {
+      fft::ParallelPlan how = plan(row);
+      how.local_kernel = fft::LocalKernel::fftw;
+      how.rigor = fft::Rigor::measure;
+      OverlappedFft<T> overlapped(comm.get(), how, job_.rank(), job_.size());
+      run_stream(comm, overlapped, row, watch, count);
     } else if (engine == "fftw-mpi") {
       run_fftw_mpi(comm, row, count);
     } else if (engine == "fftw-mpi-distributed") {

@@ -19,12 +19,17 @@ namespace papfft::app {
 
 namespace {
 
-constexpr FftEngine kEngines[] = {
-    {"dif", Wire::both_ways, true},         {"stream", Wire::one_way, true},
-    {"farm", Wire::one_way, false},         {"mpi-sequential", Wire::both_ways, false},
-    {"mpi-fftw", Wire::both_ways, false},   {"fftw-mpi", Wire::both_ways, false},
-    {"slices", Wire::one_way, false, true}, {"fftw-mpi-distributed", Wire::one_way, false, true},
-    {"alone", Wire::none, false},           {"fftw-measure", Wire::none, false}};
+constexpr FftEngine kEngines[] = {{"dif", Wire::both_ways, true},
+                                  {"stream", Wire::one_way, true},
+                                  {"farm", Wire::one_way, false},
+                                  {"mpi-sequential", Wire::both_ways, false},
+                                  {"mpi-fftw", Wire::both_ways, false},
+                                  {"mpi-overlapped", Wire::one_way, false},
+                                  {"fftw-mpi", Wire::both_ways, false},
+                                  {"slices", Wire::one_way, false, true},
+                                  {"fftw-mpi-distributed", Wire::one_way, false, true},
+                                  {"alone", Wire::none, false},
+                                  {"fftw-measure", Wire::none, false}};
 
 /// Of engine alone.
 constexpr const char* kOldNameOfAlone = "fftw";
@@ -44,7 +49,8 @@ constexpr const char* kFooter =
     "64\n"
     "Two figures say how close to the wire an engine is. The wire bound is the least time that a vector "
     "needs on the "
-    "root host's cable: all that other hosts transform, out and back, one after the other or (stream, farm) "
+    "root host's cable: all that other hosts transform, out and back, one after the other or (stream, farm, "
+    "mpi-overlapped) "
     "at the same "
     "time; on one host, the time to copy as much. The share of the bound is wire bound / time per vector, at "
     "most 1.\n"
@@ -74,6 +80,8 @@ void FftBenchOptions::declare(cli::Command& command) {
               "dif (one vector at a time), stream (the same, overlapped), farm (whole vectors to whoever is "
               "free, the root included), mpi-sequential (MPI_Scatter, our split and local transforms, "
               "MPI_Gather), mpi-fftw (the same with local transforms by FFTW, planned by FFTW_MEASURE), "
+              "mpi-overlapped (MPI_Iscatter, the same transforms, MPI_Igather, with three vectors under "
+              "way), "
               "fftw-mpi (MPI_Scatter, FFTW's transform over MPI with the bins in its own order, "
               "MPI_Gather), slices (no root: each rank has its part of the samples before and of the bins "
               "after, by our "

@@ -10,6 +10,8 @@ namespace papfft::app {
 /// Each command declares itself, its options and what it does.
 void add_transform(cli::Command& app);
 void add_spectrogram(cli::Command& app);
+void add_stft(cli::Command& app);
+void add_istft(cli::Command& app);
 void add_psd(cli::Command& app);
 void add_correlate(cli::Command& app);
 void add_convolve(cli::Command& app);

@@ -156,17 +156,13 @@ void require_supported(const std::string& file, const Dictionary& dictionary, Np
   }
   header.type = *type;
   header.shape = *dictionary.shape;
-  if (header.shape.empty() || header.shape.size() > 2) {
-    throw DataError(file, fmt::format("has shape {}; one dimension, or two (rows of samples), are supported",
-                                      tuple(header.shape)));
-  }
+  if (header.shape.empty()) throw DataError(file, "holds a single number; an array of samples is needed");
   if (std::find(header.shape.begin(), header.shape.end(), 0) != header.shape.end()) {
     throw DataError(file, fmt::format("holds no samples: its shape is {}", tuple(header.shape)));
   }
-  const bool order_matters = header.shape.size() == 2 && header.shape[0] > 1 && header.shape[1] > 1;
-  if (*dictionary.fortran_order && order_matters) {
-    throw DataError(file, "is stored column by column; save numpy.ascontiguousarray(array) instead");
-  }
+  const auto long_ones =
+      std::ranges::count_if(header.shape, [](std::uint64_t dimension) { return dimension > 1; });
+  header.column_order = *dictionary.fortran_order && long_ones > 1;
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace papfft::app::io {
 /// header (a Python dictionary's text), the array's bytes.
 struct NpyHeader {
   SampleType type;
-  std::vector<std::uint64_t> shape;  ///< {length} or {rows, length}, C order
+  std::vector<std::uint64_t> shape;  ///< at least one dimension, none of which is 0
+  bool column_order = false;         ///< the first index is the fastest (Fortran's order), and this matters
   std::uint64_t data_offset = 0;     ///< bytes before the array
   std::uint64_t sample_count = 0;    ///< the product of the shape, known not to overflow in bytes
 };

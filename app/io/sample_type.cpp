@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 namespace papfft::app::io {
@@ -31,6 +33,7 @@ constexpr std::array kComponents = {
     ComponentName{"u16", "u2", Component::unsigned_integer, 2},
     ComponentName{"i32", "i4", Component::signed_integer, 4},
     ComponentName{"u32", "u4", Component::unsigned_integer, 4},
+    ComponentName{"", "f2", Component::floating, 2},
     ComponentName{"", "i8", Component::signed_integer, 8},
     ComponentName{"", "u8", Component::unsigned_integer, 8},
 };
@@ -69,6 +72,43 @@ void decode_integers(std::span<const std::byte> bytes, std::size_t component_byt
       return decode_as<I4>(bytes, swap, out);
     default:
       return decode_as<I8>(bytes, swap, out);
+  }
+}
+
+/// IEEE 754's binary16: a sign, 5 bits of exponent, 10 of mantissa.
+float from_half(std::uint16_t bits) {
+  const unsigned exponent = bits >> 10U & 31U;
+  const auto mantissa = static_cast<float>(bits & 1023U);
+  float value = 0;
+  if (exponent == 31) {
+    value = mantissa == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+  } else if (exponent == 0) {
+    value = std::ldexp(mantissa, -24);
+  } else {
+    value = std::ldexp(1024 + mantissa, static_cast<int>(exponent) - 25);
+  }
+  return (bits >> 15U) != 0 ? -value : value;
+}
+
+template <typename T>
+void decode_halves(std::span<const std::byte> bytes, bool swap, std::span<T> out) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    std::uint16_t value = 0;
+    std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+    out[i] = static_cast<T>(from_half(swap ? byte_swapped(value) : value));
+  }
+}
+
+template <typename T>
+void decode_floats(std::span<const std::byte> bytes, std::size_t component_bytes, bool swap,
+                   std::span<T> out) {
+  switch (component_bytes) {
+    case 2:
+      return decode_halves(bytes, swap, out);
+    case 4:
+      return decode_as<float>(bytes, swap, out);
+    default:
+      return decode_as<double>(bytes, swap, out);
   }
 }
 
@@ -156,8 +196,7 @@ void decode(std::span<const std::byte> bytes, const SampleType& type, std::span<
   const bool swap = type.component_bytes > 1 && type.big_endian != (std::endian::native == std::endian::big);
   switch (type.component) {
     case Component::floating:
-      return type.component_bytes == 4 ? decode_as<float>(bytes, swap, out)
-                                       : decode_as<double>(bytes, swap, out);
+      return decode_floats(bytes, type.component_bytes, swap, out);
     case Component::signed_integer:
       return decode_integers<std::int8_t, std::int16_t, std::int32_t, std::int64_t>(
           bytes, type.component_bytes, swap, out);

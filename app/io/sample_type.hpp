@@ -21,7 +21,7 @@ struct SampleType {
   enum class Component { floating, signed_integer, unsigned_integer };
 
   Component component = Component::floating;
-  std::size_t component_bytes = 8;  ///< 4 or 8 for floating, 1, 2, 4 or 8 for integers
+  std::size_t component_bytes = 8;  ///< 2 (only to be read), 4 or 8 for floating, 1, 2, 4 or 8 for integers
   bool is_complex = false;
   bool big_endian = false;  ///< false when component_bytes is 1
 

@@ -55,36 +55,64 @@ std::uint64_t missing_chunk_bytes(ByteInput& input) {
 
 class SoundSource final : public Source {
  public:
-  SoundSource(std::unique_ptr<InputBytes> bytes, SoundFile file, SignalInfo info,
-              std::optional<unsigned> channel)
+  using Channels = SourceOptions::Channels;
+
+  SoundSource(std::unique_ptr<InputBytes> bytes, SoundFile file, SignalInfo info, std::size_t channels,
+              const SourceOptions& options)
       : Source(bytes->input().name(), std::move(info)),
         bytes_(std::move(bytes)),
         file_(std::move(file)),
-        channels_(static_cast<std::size_t>(this->info().channels)),
-        channel_(channel) {}
+        channels_(channels),
+        how_(options.channels),
+        channel_(options.channel) {}
 
  private:
   std::size_t read_components(std::uint64_t first, Components out) override {
-    return std::visit([&](auto span) { return read_as(first, span); }, out);
+    return std::visit([&](auto span) { return read_rows(first, span); }, out);
+  }
+
+  template <typename T>
+  std::size_t read_rows(std::uint64_t first, std::span<T> out) {
+    if (how_ != Channels::rows) return read_as(first, out);
+    const std::uint64_t length = *info().length;
+    std::size_t done = 0;
+    while (done < out.size()) {
+      channel_ = static_cast<unsigned>((first + done) / length);
+      const std::uint64_t begin = (first + done) % length;
+      const auto wanted =
+          static_cast<std::size_t>(std::min<std::uint64_t>(length - begin, out.size() - done));
+      const std::size_t got = read_as(begin, out.subspan(done, wanted));
+      done += got;
+      if (got < wanted) break;
+    }
+    return done;
   }
 
   template <typename T>
   std::size_t read_as(std::uint64_t first, std::span<T> out) {
     go_to(first);
     constexpr std::size_t kBlockValues = 65536;
+    const std::size_t values = how_ == Channels::parts ? 2 : 1;  // of a sample
     const std::size_t block_frames = std::max<std::size_t>(1, kBlockValues / channels_);
     std::vector<double> frames(std::min(block_frames, out.size()) * channels_);
     std::size_t done = 0;
     while (done < out.size()) {
-      const std::size_t wanted = std::min(block_frames, out.size() - done);
+      const std::size_t wanted = std::min(block_frames, (out.size() - done) / values);
       const sf_count_t got = sf_readf_double(file_.get(), frames.data(), static_cast<sf_count_t>(wanted));
       bytes_->rethrow();
       if (got <= 0) break;
-      for (std::size_t i = 0; i < static_cast<std::size_t>(got); ++i) {
-        out[done + i] = static_cast<T>(mixed(std::span(frames).subspan(i * channels_, channels_)));
+      const auto count = static_cast<std::size_t>(got);
+      if (how_ == Channels::parts) {
+        std::transform(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(2 * count),
+                       out.begin() + static_cast<std::ptrdiff_t>(done),
+                       [](double value) { return static_cast<T>(value); });
+      } else {
+        for (std::size_t i = 0; i < count; ++i) {
+          out[done + i] = static_cast<T>(mixed(std::span(frames).subspan(i * channels_, channels_)));
+        }
       }
-      done += static_cast<std::size_t>(got);
-      position_ += static_cast<std::uint64_t>(got);
+      done += values * count;
+      position_ += count;
     }
     return done;
   }
@@ -109,6 +137,7 @@ class SoundSource final : public Source {
   std::unique_ptr<InputBytes> bytes_;  // outlives file_, which reads from it
   SoundFile file_;
   std::size_t channels_;
+  Channels how_;
   std::optional<unsigned> channel_;
   std::uint64_t position_ = 0;
 };
@@ -129,7 +158,7 @@ bool is_sound(std::string_view head) {
   return head.starts_with("FORM") && (form == "AIFF" || form == "AIFC");
 }
 
-std::unique_ptr<Source> open_sound(std::unique_ptr<ByteInput> input, std::optional<unsigned> channel) {
+std::unique_ptr<Source> open_sound(std::unique_ptr<ByteInput> input, const SourceOptions& options) {
   // libsndfile knows dozens of rare formats, and reads by content: hand it only those that are promised.
   std::array<char, 12> head{};
   const std::size_t got = input->read_at(0, std::as_writable_bytes(std::span(head)));
@@ -151,9 +180,13 @@ std::unique_ptr<Source> open_sound(std::unique_ptr<ByteInput> input, std::option
     throw DataError(name, fmt::format("is truncated: {} bytes of samples are missing, it holds {} samples",
                                       missing_bytes, sound.frames));
   }
-  if (channel && *channel >= static_cast<unsigned>(sound.channels)) {
-    throw DataError(name,
-                    fmt::format("has no channel {}: it has {}, counted from 0", *channel, sound.channels));
+  if (options.channel && *options.channel >= static_cast<unsigned>(sound.channels)) {
+    throw DataError(
+        name, fmt::format("has no channel {}: it has {}, counted from 0", *options.channel, sound.channels));
+  }
+  using Channels = SourceOptions::Channels;
+  if (options.channels == Channels::parts && sound.channels != 2) {
+    throw DataError(name, fmt::format("has {} channels; I and Q are two", sound.channels));
   }
   SignalInfo info;
   info.kind = format_name(sound.format);
@@ -164,7 +197,19 @@ std::unique_ptr<Source> open_sound(std::unique_ptr<ByteInput> input, std::option
   info.from_threads = false;
   // A stream whose header was written before its length was known: SF_COUNT_MAX says so.
   if (sound.frames == SF_COUNT_MAX) info.length = std::nullopt;
-  return std::make_unique<SoundSource>(std::move(bytes), std::move(file), std::move(info), channel);
+  const auto channels = static_cast<std::size_t>(sound.channels);
+  if (options.channels == Channels::rows) {
+    if (!info.length || sound.frames == 0) {
+      throw DataError(name, "does not say how long its channels are; what would work: --channel");
+    }
+    info.two_dimensional = true;
+    info.rows = channels;
+  }
+  if (options.channels == Channels::parts) {
+    info.is_complex = true;
+    info.channels = 1;
+  }
+  return std::make_unique<SoundSource>(std::move(bytes), std::move(file), std::move(info), channels, options);
 }
 
 }  // namespace papfft::app::io

@@ -2,12 +2,14 @@
 #include "app/io/source.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 #include "app/io/npy.hpp"
 #include "app/io/shares.hpp"
@@ -129,6 +131,34 @@ std::unique_ptr<Source> open_sigmf(const std::string& path) {
   return open_raw(open_bytes(data_path), meta.type, meta.sample_rate_hz);
 }
 
+/// Of an array in Fortran's order.
+std::unique_ptr<ByteInput> in_row_order(ByteInput& input, const NpyHeader& header) {
+  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+  const std::size_t bytes = header.type.sample_bytes();
+  const std::uint64_t total = header.sample_count * bytes;
+  std::vector<std::byte> columns;  // which grows with what is really there
+  while (columns.size() < total) {
+    const std::size_t done = columns.size();
+    columns.resize(std::min<std::uint64_t>(total, done + std::max(kPieceBytes, done)));
+    const std::size_t got = input.read_at(header.data_offset + done, std::span(columns).subspan(done));
+    if (done + got < columns.size()) throw_truncated(input.name(), header.sample_count, (done + got) / bytes);
+  }
+  std::vector<std::uint64_t> stride(header.shape.size(), bytes);
+  for (std::size_t d = 1; d < stride.size(); ++d) stride[d] = stride[d - 1] * header.shape[d - 1];
+  std::vector<std::uint64_t> index(stride.size(), 0);
+  std::vector<std::byte> rows(columns.size());
+  std::uint64_t from = 0;
+  for (std::size_t to = 0; to < rows.size(); to += bytes) {
+    std::copy_n(columns.data() + from, bytes, rows.data() + to);
+    for (std::size_t d = index.size(); d-- > 0;) {
+      from += stride[d];
+      if (++index[d] < header.shape[d]) break;
+      from -= stride[d] * std::exchange(index[d], 0);
+    }
+  }
+  return memory_bytes(input.name(), std::move(rows));
+}
+
 // Samples known to be there. The headers of sound and pipes may claim anything: 0, so that memory grows as samples come.
 std::size_t checked_sample_count(const Source& source) {
   const bool checked = source.info().any_order && source.info().from_threads;
@@ -177,14 +207,24 @@ std::size_t Source::read(std::uint64_t first, std::span<Sample> out) {
   return done;
 }
 
-std::unique_ptr<Source> open_npy(std::unique_ptr<ByteInput> input) {
-  const NpyHeader header = read_npy_header(*input);
+std::unique_ptr<Source> open_npy(std::unique_ptr<ByteInput> input, bool any_dimensions) {
+  NpyHeader header = read_npy_header(*input);
+  if (header.shape.size() > 2 && !any_dimensions) {
+    throw DataError(input->name(),
+                    fmt::format("has shape ({}); one dimension, or two (rows of samples), are supported",
+                                fmt::join(header.shape, ", ")));
+  }
   SignalInfo info;
   info.kind = "npy " + npy_descr(header.type);
-  info.two_dimensional = header.shape.size() == 2;
-  info.rows = info.two_dimensional ? header.shape[0] : 1;
+  info.two_dimensional = header.shape.size() > 1;
   info.length = header.shape.back();
+  info.rows = header.sample_count / *info.length;
+  info.shape = header.shape;
   info.is_complex = header.type.is_complex;
+  if (header.column_order) {
+    input = in_row_order(*input, header);
+    header.data_offset = 0;
+  }
   info.any_order = info.from_threads = input->size_bytes().has_value();
   return std::make_unique<PackedSource>(std::move(input), info, header.type, header.data_offset);
 }
@@ -220,9 +260,9 @@ std::unique_ptr<Source> open_source(const std::string& path, const SourceOptions
   if (kind == InputKind::unknown) kind = kind_by_content(*input);
   switch (kind) {
     case InputKind::npy:
-      return open_npy(std::move(input));
+      return open_npy(std::move(input), options.any_dimensions);
     case InputKind::sound:
-      return open_sound(with_size(std::move(input)), options.channel);
+      return open_sound(with_size(std::move(input)), options);
     default:
       throw DataError(
           input->name(),

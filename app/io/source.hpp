@@ -18,8 +18,9 @@ namespace papfft::app::io {
 /// What is known of a signal before its samples are read: rows of equal length, one after another.
 struct SignalInfo {
   std::string kind;  ///< for messages: "npy <c16", "raw cf32_le", "FLAC (Free Lossless Audio Codec)"
-  bool two_dimensional = false;  ///< only .npy files can be, of `rows` rows
+  bool two_dimensional = false;  ///< it has rows, `rows` of them, even if that is one
   std::uint64_t rows = 1;
+  std::vector<std::uint64_t> shape;  ///< of a .npy file; all dimensions but the last are rows
   std::optional<std::uint64_t>
       length;  ///< samples per row; nothing: raw samples from a pipe, known at its end
   bool is_complex = false;
@@ -74,6 +75,9 @@ class Source {
 struct SourceOptions {
   std::optional<SampleType> raw_type;  ///< the file holds nothing but samples of this type
   std::optional<unsigned> channel;     ///< which channel of a sound to read, from 0; nothing: the mean of all
+  /// What else can be made of a sound's channels: a row of each; or, of two, the real and imaginary parts of complex samples.
+  enum class Channels : std::uint8_t { one, rows, parts } channels = Channels::one;
+  bool any_dimensions = false;  ///< .npy files of more than two dimensions are welcome
 };
 
 /// Opens .npy, sound (.wav .flac .ogg .oga .aiff .aif), SigMF (either of its files), raw samples (options.raw_type), what
@@ -83,12 +87,17 @@ struct SourceOptions {
 [[nodiscard]] std::unique_ptr<Source> open_source(const std::string& path, const SourceOptions& options = {});
 
 /// The parts of open_source, over any bytes.
-[[nodiscard]] std::unique_ptr<Source> open_npy(std::unique_ptr<ByteInput> input);
+/// An array in Fortran's order is read at once, and is in memory then.
+[[nodiscard]] std::unique_ptr<Source> open_npy(std::unique_ptr<ByteInput> input, bool any_dimensions = false);
 [[nodiscard]] std::unique_ptr<Source> open_raw(std::unique_ptr<ByteInput> input, const SampleType& type,
                                                double sample_rate_hz = 0);
 /// Sound by libsndfile. `input` must have a size. Not thread-safe.
 [[nodiscard]] std::unique_ptr<Source> open_sound(std::unique_ptr<ByteInput> input,
-                                                 std::optional<unsigned> channel);
+                                                 const SourceOptions& options);
+
+/// The same rows, each cut or padded with zeros to so many samples. A pipe's are read in order as before.
+/// @pre the length of the rows is known
+[[nodiscard]] std::unique_ptr<Source> resize_rows(std::shared_ptr<Source> source, std::uint64_t length);
 
 /// Every sample of every row. Memory grows with what is really there, not with what a header claims.
 /// @throws DataError as Source::read, and when there is no sample at all.

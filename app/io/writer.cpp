@@ -42,6 +42,16 @@ void append_value(fmt::memory_buffer& line, const std::complex<T>& value) {
   fmt::format_to(std::back_inserter(line), "{},{}", value.real(), value.imag());
 }
 
+template <typename Sample>
+void write_shaped(const std::string& path, std::span<const Sample> samples,
+                  std::span<const std::size_t> shape) {
+  constexpr SampleType kType = sample_type_of<Sample>();
+  AtomicFile file(path);
+  file.write(make_npy_header(kType, std::vector<std::uint64_t>(shape.begin(), shape.end())));
+  write_samples(file, samples, kType.big_endian);
+  file.commit();
+}
+
 }  // namespace
 
 OutputFormat format_of(const std::string& path) {
@@ -82,13 +92,9 @@ void write_samples(AtomicFile& file, std::span<const Sample> samples, bool big_e
 template <typename Sample>
 void write_npy(const std::string& path, std::span<const Sample> samples, std::optional<std::size_t> rows) {
   const std::size_t length = row_length(samples.size(), rows.value_or(1));
-  std::vector<std::uint64_t> shape = {length};
+  std::vector<std::size_t> shape = {length};
   if (rows) shape.insert(shape.begin(), *rows);
-  constexpr SampleType kType = sample_type_of<Sample>();
-  AtomicFile file(path);
-  file.write(make_npy_header(kType, shape));
-  write_samples(file, samples, kType.big_endian);
-  file.commit();
+  write_shaped(path, samples, shape);
 }
 
 template <typename Sample>
@@ -146,13 +152,26 @@ void write_numbers(const std::string& path, std::span<const Sample> samples, std
   throw std::invalid_argument(path + ": neither a picture nor a sound is written as numbers");
 }
 
-#define PAPFFT_INSTANTIATE(Sample)                                                                     \
-  template void write_npy(const std::string&, std::span<const Sample>, std::optional<std::size_t>);    \
-  template void write_raw(const std::string&, std::span<const Sample>, bool);                          \
-  template void write_csv(const std::string&, std::span<const Sample>, const std::optional<CsvAxis>&,  \
-                          std::optional<std::size_t>);                                                 \
-  template void write_numbers(const std::string&, std::span<const Sample>, std::optional<std::size_t>, \
-                              const std::string&, const std::function<std::vector<double>()>&);        \
+template <typename Sample>
+void write_array(const std::string& path, std::span<const Sample> samples,
+                 std::span<const std::size_t> shape) {
+  const OutputFormat format = format_of(path);
+  if (format == OutputFormat::npy) return write_shaped(path, samples, shape);
+  if (format == OutputFormat::raw) return write_raw<Sample>(path, samples);
+  if (format != OutputFormat::csv || shape.size() > 2) {
+    throw OutputError(path, "cannot hold this array; what would work: a .npy or raw file");
+  }
+  write_csv<Sample>(path, samples, {}, shape.size() == 2 ? std::optional(shape.front()) : std::nullopt);
+}
+
+#define PAPFFT_INSTANTIATE(Sample)                                                                      \
+  template void write_npy(const std::string&, std::span<const Sample>, std::optional<std::size_t>);     \
+  template void write_raw(const std::string&, std::span<const Sample>, bool);                           \
+  template void write_csv(const std::string&, std::span<const Sample>, const std::optional<CsvAxis>&,   \
+                          std::optional<std::size_t>);                                                  \
+  template void write_numbers(const std::string&, std::span<const Sample>, std::optional<std::size_t>,  \
+                              const std::string&, const std::function<std::vector<double>()>&);         \
+  template void write_array(const std::string&, std::span<const Sample>, std::span<const std::size_t>); \
   template void write_samples(AtomicFile&, std::span<const Sample>, bool);
 PAPFFT_INSTANTIATE(float)
 PAPFFT_INSTANTIATE(double)

@@ -54,6 +54,12 @@ template <typename Sample>
 void write_numbers(const std::string& path, std::span<const Sample> samples, std::optional<std::size_t> rows,
                    const std::string& axis_name, const std::function<std::vector<double>()>& axis_values);
 
+/// As numbers of any shape, which raw files do not keep; tables have one or two dimensions.
+/// @throws OutputError  also: a picture, a sound, a table of more dimensions
+template <typename Sample>
+void write_array(const std::string& path, std::span<const Sample> samples,
+                 std::span<const std::size_t> shape);
+
 /// Appends samples as they lie in .npy (in this machine's byte order) and raw files, for results that come in pieces.
 template <typename Sample>
 void write_samples(AtomicFile& file, std::span<const Sample> samples, bool big_endian);

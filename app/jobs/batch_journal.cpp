@@ -51,6 +51,7 @@ io::RowJournal batch_journal(const TransformOptions& options, const TransformPla
   line("channel", options.io.channel ? std::to_string(*options.io.channel) : "mean");
   line("precision", options.io.precision);
   line("inverse", yes_or_no(options.inverse));
+  line("norm", options.norm);
   line("real", yes_or_no(options.real));
   line("full", yes_or_no(options.full));
   return {.content = std::move(content),

@@ -130,12 +130,13 @@ class DistributedRun {
   /// A vector's block, of which the first elements belong to the result.
   void keep(const std::vector<Complex>& block) {
     if (files_ != nullptr) kept_.clear();
+    const auto factor = static_cast<typename Shape::Real>(norm_factor(options_, plan_.length));
     std::transform(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(mine_),
-                   std::back_inserter(kept_), [](const Complex& z) {
+                   std::back_inserter(kept_), [factor](const Complex& z) {
                      if constexpr (Shape::kRealOut) {
-                       return z.real();
+                       return z.real() * factor;
                      } else {
-                       return z;
+                       return z * factor;
                      }
                    });
     if (files_ == nullptr) return;

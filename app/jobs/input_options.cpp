@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "app/jobs/input_options.hpp"
 
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
 #include "app/cli/exit_code.hpp"
 #include "app/io/atomic_file.hpp"
 #include "app/io/writer.hpp"
@@ -15,7 +20,11 @@ void InputOptions::declare(cli::Command& app, const std::string& formats_out) {
   app.add_option("-o,--output", out, "output, may be given several times: " + formats_out)->required();
   app.add_option("--format", raw_type,
                  "the input is raw samples of this SigMF type, e.g. cf32_le, ri16_le, cu8");
-  app.add_option("--channel", channel, "which channel of a sound to read, from 0 (default: the mean of all)");
+  cli::Option* const one = app.add_option(
+      "--channel", channel, "which channel of a sound to read, from 0 (default: the mean of all)");
+  app.add_flag("--iq", iq, "the two channels of a sound are I and Q: the parts of complex samples")
+      ->excludes(one);
+  app.add_flag("--force", force, "an output may replace the input");
   app.add_option("--precision", precision, "float or double")
       ->envname("PAPFFT_PRECISION")
       ->one_of({"float", "double"})
@@ -27,12 +36,19 @@ std::unique_ptr<io::Source> InputOptions::open() const {
   if (channel && !source->info().is_sound) {
     throw UsageError(source->name() + ": --channel is for sounds");
   }
+  if ((iq || each_channel) && !source->info().is_sound) {
+    throw UsageError(fmt::format("{}: {} is for sounds", source->name(), iq ? "--iq" : "--each-channel"));
+  }
   return source;
 }
 
 std::unique_ptr<io::Source> InputOptions::open_file(const std::string& path,
                                                     std::optional<unsigned> of_channel) const {
-  io::SourceOptions options{.raw_type = std::nullopt, .channel = of_channel};
+  using Channels = io::SourceOptions::Channels;
+  io::SourceOptions options;
+  options.channel = of_channel;
+  options.channels = iq ? Channels::parts : each_channel ? Channels::rows : Channels::one;
+  options.any_dimensions = any_dimensions;
   if (!raw_type.empty()) {
     options.raw_type = io::raw_type_from(raw_type);
     if (!options.raw_type) {
@@ -49,6 +65,14 @@ void InputOptions::check_outputs() const {
           path, "what this command writes is no sound; what would work: .npy, .raw, .csv, .png, .svg");
     }
     io::check_writable(path);
+    std::error_code there;  // which neither need be
+    if (!force && std::filesystem::is_regular_file(in, there) &&
+        std::filesystem::equivalent(in, path, there)) {
+      throw UsageError(
+          fmt::format("-o {}: this is the input, which would be replaced; what would work: another "
+                      "name, or --force",
+                      path));
+    }
   }
 }
 

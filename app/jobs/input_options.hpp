@@ -17,7 +17,11 @@ struct InputOptions {
   std::string raw_type;  ///< --format
   std::string precision = "double";
   std::optional<unsigned> channel;
-  bool writes_sound = false;  ///< .wav is among the outputs' formats
+  bool each_channel = false;    ///< a row for each channel of a sound
+  bool iq = false;              ///< a sound's two channels are the parts of complex samples
+  bool any_dimensions = false;  ///< .npy files of more than two dimensions are welcome
+  bool force = false;           ///< an output may replace the input
+  bool writes_sound = false;    ///< .wav is among the outputs' formats
 
   void declare(cli::Command& app, const std::string& formats_out);
   /// For messages.
@@ -27,7 +31,8 @@ struct InputOptions {
   /// The same of another file, or of another channel.
   [[nodiscard]] std::unique_ptr<io::Source> open_file(const std::string& path,
                                                       std::optional<unsigned> of_channel) const;
-  /// Before the work: can each output be written, in a known format? @throws io::OutputError
+  /// Before the work: can each output be written, in a known format, and does none replace the input by mistake?
+  /// @throws io::OutputError, UsageError
   void check_outputs() const;
 };
 

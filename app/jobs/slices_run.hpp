@@ -171,8 +171,16 @@ class SlicesRun {
     files_ = std::make_unique<Files>(options_.io.out, shape(Shape::out(plan_.length)), each);
   }
 
-  /// Elements of a vector, which the input may have as half a spectrum.
+  /// Elements of a vector, times what the results are to be multiplied by.
   void read(std::uint64_t row, std::uint64_t first, std::span<Complex> out) {
+    read_whole(row, first, out);
+    const auto factor = static_cast<Real>(norm_factor(options_, plan_.length));
+    if (factor == 1) return;
+    for (Complex& z : out) z *= factor;
+  }
+
+  /// Elements of a vector, which the input may have as half a spectrum.
+  void read_whole(std::uint64_t row, std::uint64_t first, std::span<Complex> out) {
     if constexpr (!Shape::kRealOut) {
       non_finite_ += read_stored(row, first, out);
     } else {

@@ -17,6 +17,7 @@
 
 #include "app/cli/command.hpp"
 #include "app/cli/tell.hpp"
+#include "app/jobs/array_transform.hpp"
 #include "app/jobs/batch_journal.hpp"
 #include "app/jobs/distributed_run.hpp"
 #include "app/jobs/early_end.hpp"
@@ -45,15 +46,20 @@ std::vector<Sample> resized(std::vector<Sample> samples, std::uint64_t rows, std
   return result;
 }
 
+/// N, of vectors that have so many elements in the input.
+std::uint64_t length_of(std::uint64_t have, bool is_half_spectrum) {
+  return is_half_spectrum ? std::max<std::uint64_t>(1, 2 * (have - 1)) : have;
+}
+
 /// Vectors of samples of one kind, from the input to the outputs.
 template <typename In, typename Out>
 class Transform {
  public:
   using Shape = TransformShape<In, Out>;
 
-  /// @param input  nullptr elsewhere than at the root
-  Transform(Job& job, const TransformOptions& options, std::shared_ptr<io::Source> input)
-      : job_(job), options_(options), input_(std::move(input)) {
+  /// @param input  nullptr elsewhere than at the root. @param started  ranks, of which some may have nothing to do
+  Transform(Job& job, const TransformOptions& options, std::shared_ptr<io::Source> input, int started)
+      : job_(job), options_(options), input_(std::move(input)), started_(started) {
     report_.recorder = job.recorder();
   }
 
@@ -73,7 +79,9 @@ class Transform {
     }
     if (plan_.engine == Engine::slices) return;
     const bool one_by_one = options_.distributed() || plan_.row_by_row != 0 || plan_.engine != Engine::alone;
-    if (plan_.many() && one_by_one) orderly_.emplace(*job_.stop());
+    if (plan_.many() && one_by_one) {
+      orderly_.emplace(*job_.stop(), nullptr, [this] { return keep_at_last(); });
+    }
     options_.distributed() ? leave_distributed() : to_root();
     early_.rethrow(job_);
   }
@@ -87,6 +95,17 @@ class Transform {
     if (cuts && options_.length == 0) throw UsageError("--batch needs --length: how long each vector is");
     if (options_.batch && !cuts) say_rows_are_vectors(info);
     if (takes_slices(info, cuts)) return;
+    const std::uint64_t stored = Shape::in(options_.length);
+    if (info.rows > 1 && options_.length > 0 && stored != info.length) {
+      input_ = io::resize_rows(std::move(input_), stored);
+    }
+    load(input_->info(), cuts);
+    if (sink_) sink_->scale_by(norm_factor(options_, plan_.length));
+    if (options_.job.compares_with_one_process()) source_->keep_first();
+  }
+
+  /// Makes source and sink, for the engine that is chosen. @param cuts  the input is one row, to be cut into vectors
+  void load(const io::SignalInfo& info, bool cuts) {
     if (can_stream(info, cuts)) {
       plan_.row_by_row = 1;
       plan_.length = cuts || options_.length > 0 ? options_.length : default_length(*info.length);
@@ -108,7 +127,6 @@ class Transform {
       choose();
       keep_in_memory(std::move(samples), want);
     }
-    if (options_.job.compares_with_one_process()) source_->keep_first();
   }
 
   /// @param samples  of all vectors, each with so many
@@ -197,7 +215,7 @@ class Transform {
       return false;
     }
     if (cuts) return info.length != 0;
-    return info.rows > 1 && (options_.length == 0 || Shape::in(options_.length) == info.length);
+    return info.rows > 1;
   }
 
   void say_rows_are_vectors(const io::SignalInfo& info) const {
@@ -212,7 +230,7 @@ class Transform {
 
   /// N, of vectors that come in with so many samples.
   [[nodiscard]] static std::uint64_t default_length(std::uint64_t have) {
-    return Shape::kRealOut ? std::max<std::uint64_t>(1, 2 * (have - 1)) : have;
+    return length_of(have, Shape::kRealOut);
   }
 
   /// How many vectors a batch is. @throws UsageError  there is a rest
@@ -347,6 +365,21 @@ class Transform {
     if (run.done() > 0) run.leave();
   }
 
+  /// By another thread, at the root: the launcher is about to kill the job. @return whether there was something to be kept
+  [[nodiscard]] bool keep_at_last() {
+    try {
+      if (!sink_ || !sink_->finish_from_outside(options_.resume)) return false;
+    } catch (const io::OutputError& e) {
+      tell("papfft: {}\n", e.what());
+      return false;
+    }
+    tell("papfft: ended by {} with vectors under way; {}\n", job_.stop()->name(),
+         EarlyEnd::kept_text(
+             {.count = sink_->done(),
+              .kept = options_.resume ? EarlyEnd::Kept::for_resume : EarlyEnd::Kept::in_output}));
+    return true;
+  }
+
   /// What is in memory is written as a whole: a signal ends the job from now on.
   void end_good_order() {
     if (plan_.row_by_row == 0 && !job_.stop()->asked()) orderly_.reset();
@@ -384,7 +417,7 @@ class Transform {
         "{} transform of {} of {} samples, {} precision, {}: {} ({}){}",
         options_.inverse ? "inverse" : "forward",
         counted(plan_.rows, real ? "real vector" : "complex vector"), plan_.length, options_.io.precision,
-        report_.who(), engine, why_,
+        report_.who(), engine, why_ + idle_text(),
         shares ? fmt::format(", scatter {}, gather {}", options_.job.scatter, options_.job.gather) : "");
     report_.settings = {{"length", plan_.length},
                         {"rows", plan_.rows},
@@ -392,7 +425,7 @@ class Transform {
                         {"inverse", options_.inverse},
                         {"precision", options_.io.precision},
                         {"engine", engine},
-                        {"engine_because", why_},
+                        {"engine_because", why_ + idle_text()},
                         {"scatter", options_.job.scatter},
                         {"gather", options_.job.gather}};
     if (plan_.engine == Engine::alone) return;
@@ -408,6 +441,13 @@ class Transform {
       phases.emplace_back("assemble", times.assemble_s);
     }
     report_.shared_work_s = times.split_s + compute_s + times.assemble_s;
+  }
+
+  /// Why some ranks have nothing to do; empty: all have.
+  [[nodiscard]] std::string idle_text() const {
+    if (job_.size() == started_) return "";
+    return fmt::format("; {} of {} ranks share it, as {} do not divide {} samples", job_.size(), started_,
+                       started_, plan_.length);
   }
 
   void compare_with_one_process() {
@@ -432,6 +472,7 @@ class Transform {
   Job& job_;
   const TransformOptions& options_;
   std::shared_ptr<io::Source> input_;
+  int started_;
   TransformPlan plan_;
   RunReport report_;
   CoreSet host_cores_ = CoreSet::of_this_thread();
@@ -455,6 +496,8 @@ class TransformJob {
     using Complex = std::complex<T>;
     std::shared_ptr<io::Source> input;
     std::int32_t real_in = 0;
+    std::int32_t is_array = 0;
+    std::int32_t ranks = job_.size();
     job_.at_root([&] {
       input = open_checked(options_.io, options_.job, job_.size());
       const bool is_complex = input->info().is_complex;
@@ -462,17 +505,33 @@ class TransformJob {
         throw UsageError(input->name() + ": --real, but the samples are complex");
       }
       real_in = !options_.inverse && !is_complex && !options_.full ? 1 : 0;
+      is_array = is_array_transform(options_, input->info()) ? 1 : 0;
+      if (is_array != 0) check_array_transform(options_, input->name());
+      const bool real_out = options_.inverse && options_.real;
+      ranks = sharing_ranks(options_, only_length(input->info(), real_out), real_in != 0 || real_out, ranks);
     });
-    if (job_.from_root(real_in) != 0) {
-      Transform<T, Complex>(job_, options_, std::move(input)).run();
-    } else if (options_.inverse && options_.real) {
-      Transform<Complex, T>(job_, options_, std::move(input)).run();
-    } else {
-      Transform<Complex, Complex>(job_, options_, std::move(input)).run();
-    }
+    if (job_.from_root(is_array) != 0) return transform_array<T>(job_, options_, std::move(input));
+    real_in = job_.from_root(real_in);
+    const int started = job_.size();
+    job_.among(job_.from_root(ranks), [&] {
+      if (real_in != 0) {
+        Transform<T, Complex>(job_, options_, std::move(input), started).run();
+      } else if (options_.inverse && options_.real) {
+        Transform<Complex, T>(job_, options_, std::move(input), started).run();
+      } else {
+        Transform<Complex, Complex>(job_, options_, std::move(input), started).run();
+      }
+    });
   }
 
  private:
+  /// N, if there is one vector and its length is known before it is read.
+  [[nodiscard]] std::optional<std::uint64_t> only_length(const io::SignalInfo& info, bool real_out) const {
+    if (options_.batch || info.rows > 1) return std::nullopt;
+    if (options_.length > 0) return options_.length;
+    return info.length ? std::optional(length_of(*info.length, real_out)) : std::nullopt;
+  }
+
   Job& job_;
   const TransformOptions& options_;
 };
@@ -497,11 +556,31 @@ void add_transform(cli::Command& app) {
   cli::Command* command =
       app.add_subcommand("transform", "Fourier transform of a recording or of a batch of vectors");
   options->io.declare(*command, ".npy, .raw/.bin, .csv, or a picture .png/.svg");
+  command->add_flag("--each-channel", options->io.each_channel,
+                    "a row of results for each channel of a sound");
   command->add_flag("--inverse", options->inverse, "the inverse transform, scaled by 1/N");
+  command
+      ->add_option(
+          "--norm", options->norm,
+          "who is scaled, as scipy.fft says it: the inverse transform by 1/N (backward), the forward "
+          "one by 1/N (forward), both by 1/sqrt(N) (ortho)")
+      ->one_of({"backward", "ortho", "forward"})
+      ->capture_default_str();
   command->add_flag("--real", options->real,
                     "the input must be real samples; with --inverse: half a spectrum in, real samples out");
   command->add_flag("--full", options->full,
                     "all N bins of real samples, instead of the N/2+1 that determine them");
+  command
+      ->add_option(
+          "--axes,--axis", options->axes,
+          "along which axes of a .npy file of any number of dimensions: some of 0, 1, ..., or all; "
+          "negative ones count from the end. Real samples have half a spectrum along the last of these "
+          "axes. Large arrays are shared as slabs (engine slices)")
+      ->capture_default_str();
+  command
+      ->add_option("--dct", options->dct,
+                   "a cosine transform of this type, 2 or 3, of real samples, as scipy.fft.dct and idct")
+      ->in_range(2, 3);
   command->add_option("--length", options->length, "cut or zero-pad each vector to N samples")->positive();
   command->add_flag(
       "--batch", options->batch,
@@ -547,6 +626,9 @@ void add_transform(cli::Command& app) {
       "  mpirun -n 4 papfft transform iq.npy --batch --length 4096 -o spectra.npy --gather bsls --delay "
       "uniform:20ms --stats\n"
       "  papfft transform spectrum.npy --inverse --real -o samples.npy\n"
+      "  papfft transform image.npy --axes all -o spectrum.npy\n"
+      "  papfft transform rows.npy --axis 0 --norm ortho -o spectrum.npy\n"
+      "  papfft transform samples.npy --dct 2 -o coefficients.npy\n"
       "  mpirun -n 4 papfft transform iq.npy --leave-distributed -o spectrum.npy\n"
       "  mpirun -n 64 papfft transform huge.npy --engine slices --precision float -o spectrum.npy\n"
       "Real samples give the N/2+1 bins of numpy.fft.rfft, complex samples the N bins of numpy.fft.fft.\n"
@@ -562,6 +644,9 @@ void add_transform(cli::Command& app) {
       kExitCodes);
   command->runs([options] {
     accept_old_name(*options);
+    options->io.any_dimensions = true;
+    if (options->dct != 0) check_array_transform(*options, "--dct");
+    if (options->axes != TransformOptions::kLastAxis) check_array_transform(*options, "--axes");
     check_transform(*options);
     return run_sample_job<TransformJob>(*options);
   });

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "app/cli/exit_code.hpp"
@@ -31,10 +32,16 @@ bool can_overlap(comm::Operation operation, const std::string& name) {
 
 std::string in_ms(double seconds) { return fmt::format("{:.3g}", seconds * 1e3); }
 
-/// What would work where the ranks cannot share a vector, best first.
-std::string ways_out(std::uint64_t length, int ranks, bool distributed) {
+/// The most ranks, but fewer than these, that can share a vector.
+int fewer_ranks(std::uint64_t length, int ranks) {
   int fewer = ranks - 1;
   while (fewer > 1 && !fft::can_share(length, false, fewer)) --fewer;
+  return fewer;
+}
+
+/// What would work where the ranks cannot share a vector, best first.
+std::string ways_out(std::uint64_t length, int ranks, bool distributed) {
+  const int fewer = fewer_ranks(length, ranks);
   return fmt::format("{}{}", distributed ? "" : "--engine auto, ",
                      fewer > 1 ? fmt::format("{} ranks", fewer) : "one rank");
 }
@@ -179,6 +186,24 @@ void check_slices(const TransformOptions& options, const TransformPlan& plan, in
                                  name, ranks, plan.length,
                                  ways_out(plan.length, ranks, options.distributed())));
   }
+}
+
+double norm_factor(const TransformOptions& options, std::uint64_t length) {
+  const auto n = static_cast<double>(length);
+  const double forward = options.norm == "forward" ? 1 / n : options.norm == "ortho" ? 1 / std::sqrt(n) : 1;
+  return options.inverse ? 1 / forward : forward;
+}
+
+int sharing_ranks(const TransformOptions& options, std::optional<std::uint64_t> length, bool real,
+                  int ranks) {
+  const JobOptions& job = options.job;
+  // A session, which plans by arrivals and has the clock of what is recorded, is of all ranks.
+  const bool needs_all = job.scatter != "auto" || job.gather != "auto" || job.arrivals.delays() ||
+                         !job.record.empty() || !job.timeline.empty();
+  if (!length || options.engine != "auto" || options.distributed() || needs_all) return ranks;
+  if (fft::can_share(*length, false, ranks) || (real && fft::can_share(*length, true, ranks))) return ranks;
+  const int fewer = fewer_ranks(*length, ranks);
+  return fewer > 1 ? fewer : ranks;
 }
 
 EngineChoice choose_engine(const TransformOptions& options, const TransformPlan& plan,

@@ -32,6 +32,10 @@ struct TransformOptions {
   std::uint64_t length = 0;
   std::string engine = "auto";
   std::string read = "auto";
+  std::string norm = "backward";
+  static constexpr const char* kLastAxis = "-1";
+  std::string axes = kLastAxis;
+  int dct = 0;                ///< type of the cosine transform; 0: a Fourier transform
   bool fftw_kernels = false;  ///< rank 0 alone uses FFTW's kernels even where others are faster
 
   /// Each rank writes a file.
@@ -76,6 +80,12 @@ struct TransformPlan {
   [[nodiscard]] std::uint64_t known_rows() const { return rows == kUnknownRows ? 0 : rows; }
 };
 
+/// How many of the ranks share one vector, where the options leave that to `auto`: all, if they can; else the most that divide it;
+/// all again if none do, as rank 0 then does it alone.
+/// @param length  N, of the only vector; nothing: there are several, or it is not known yet
+[[nodiscard]] int sharing_ranks(const TransformOptions& options, std::optional<std::uint64_t> length,
+                                bool real, int ranks);
+
 struct EngineChoice {
   Engine engine = Engine::alone;
   bool split_real = false;
@@ -106,6 +116,9 @@ struct TransformShape {
     return kRealIn ? bins(length) : length;
   }
 };
+
+/// What results are multiplied by, as scipy.fft's `norm` has it, on top of the inverse's 1/N.
+[[nodiscard]] double norm_factor(const TransformOptions& options, std::uint64_t length);
 
 /// What is known before an input is read, by rank 0 or by all.
 struct SlicesCase {

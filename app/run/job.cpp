@@ -18,6 +18,7 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "app/cli/command.hpp"
@@ -30,6 +31,7 @@
 #include "app/run/stuck_ranks.hpp"
 #include "comm/engine/call_engine.hpp"
 #include "comm/engine/call_watch.hpp"
+#include "comm/mpi/mpi_transport.hpp"
 #include "comm/mpi/stock_variables.hpp"
 #include "comm/record/arrival_trace.hpp"
 #include "comm/transport/self_transport.hpp"
@@ -213,6 +215,29 @@ bool Job::succeeds_everywhere(const std::function<void()>& work) {
   const auto lower = [](int a, int b) { return std::min(a, b); };
   comm_->reduce<int>(std::span<const int>(&mine, 1), std::span(&all, is_root() ? 1 : 0), lower, 0);
   return from_root(all) == 1;
+}
+
+void Job::among(int ranks, const std::function<void()>& body) {
+  if (ranks >= size()) return body();
+  const bool takes_part = rank() < ranks;
+  MPI_Comm part = MPI_COMM_NULL;
+  PAPFFT_MPI(MPI_Comm_split, MPI_COMM_WORLD, takes_part ? 0 : MPI_UNDEFINED, rank(), &part);
+  int code = kOk;
+  if (takes_part) {
+    auto of_part = std::make_unique<comm::Communicator>(part, comm_->options());
+    PAPFFT_MPI(MPI_Comm_free, &part);  // of_part has a duplicate
+    whole_ = std::exchange(comm_, std::move(of_part));
+    watch_stock_calls(*comm_);
+    try {
+      body();
+    } catch (const Quit& quit) {
+      code = quit.code;
+    }
+    comm_ = std::move(whole_);
+  }
+  comm::Pending told = comm_->ibcast<int>(std::span(&code, 1), 0, "bnom");
+  comm_->wait_until([&] { return told.done(); }, true);
+  if (code != kOk) throw Quit{code};
 }
 
 comm::StuckError Job::agree(const comm::StuckError& mine) {

@@ -69,6 +69,10 @@ class Job {
   /// algorithm does) is not the same on all
   void check_start(const std::string& command_line);
 
+  /// Runs `body` on the first `ranks` ranks, which are the whole job meanwhile; the others wait for its end, and are not stuck.
+  /// Collective. @throws Quit on every rank, if `body` did on the first ones; comm::TransportError
+  void among(int ranks, const std::function<void()>& body);
+
   /// The root's value on every rank; trivially copyable types.
   template <typename Value>
   [[nodiscard]] Value from_root(Value value) {
@@ -97,6 +101,7 @@ class Job {
   std::function<void()> keep_results_;
   std::unique_ptr<Mpi> mpi_;  // empty when alone
   std::unique_ptr<comm::Transport> alone_;
+  std::unique_ptr<comm::Collectives> whole_;  // of all ranks, while some are the job
   std::unique_ptr<comm::Collectives> comm_;
   std::unique_ptr<StuckRanks> stuck_;  // empty when alone
   std::unique_ptr<Pulse> pulse_;       // ends first: its thread looks at the others

@@ -10,10 +10,12 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <ctime>
 #include <exception>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "app/cli/tell.hpp"
@@ -164,16 +166,19 @@ bool StopRequest::is_by_launcher() const {
 
 int StopRequest::exit_code() const { return signal() == SIGUSR1 ? kStopped : 128 + signal(); }
 
-StopRequest::Orderly::Orderly(StopRequest& stop, std::function<void()> wake) : stop_(stop) {
+StopRequest::Orderly::Orderly(StopRequest& stop, std::function<void()> wake, std::function<bool()> keep)
+    : stop_(stop) {
   const std::lock_guard lock(stop_.mutex_);
   stop_.is_orderly_ = true;
   stop_.wake_ = std::move(wake);
+  stop_.keep_ = std::move(keep);
 }
 
 StopRequest::Orderly::~Orderly() {
   const std::lock_guard lock(stop_.mutex_);
   stop_.is_orderly_ = false;
   stop_.wake_ = nullptr;
+  stop_.keep_ = nullptr;
 }
 
 StopRequest::Line::Line(StopRequest& stop, Job& job) : stop_(stop) {
@@ -207,7 +212,7 @@ void StopRequest::watch() {
   while (!ends_) {
     const bool root = launched_rank() == 0;
     const bool looks = messages_ != nullptr && (root || messages_->is_sending());
-    const bool bides = asked() && !is_settled;
+    const bool bides = asked() && (!is_settled || (root && keep_ != nullptr));
     lock.unlock();
     wait_for_something(looks || bides ? std::optional(kLookEvery) : std::nullopt);
     lock.lock();
@@ -215,6 +220,7 @@ void StopRequest::watch() {
       if (messages_ != nullptr) {
         if (const int signal = messages_->step(); signal != 0) passed_on_ = signal;
       }
+      if (is_settled && root) keep_in_time(Clock::now() - since);
       if (!asked() || is_settled || too_late || ends_) continue;
       if (since == Clock::time_point{}) since = Clock::now();
       if (root) {
@@ -234,10 +240,27 @@ void StopRequest::watch() {
   }
 }
 
+/// The launcher kills what has not ended a while after its SIGTERM: Open MPI by a parameter, which the ranks see.
+void StopRequest::keep_in_time(Clock::duration since_asked) {
+  const char* const kill_after = std::getenv("OMPI_MCA_odls_base_sigkill_timeout");
+  const double seconds = kill_after != nullptr ? std::max(1.0, std::strtod(kill_after, nullptr)) : 1.0;
+  const bool is_launchers = own_signal == SIGTERM && came_from_parent && is_launched();
+  if (!keep_ || !is_launchers || too_late || ends_ ||
+      since_asked < std::chrono::duration<double>(0.6 * seconds)) {
+    return;
+  }
+  const auto keep = std::exchange(keep_, nullptr);
+  if (keep()) end();
+}
+
 void StopRequest::end_at_once() const {
   const int rank = launched_rank();
   tell("papfft: {}{}ended by {} with work left; no incomplete file is left behind\n", note(),
        rank == 0 ? "" : fmt::format("rank {}: ", rank), name());
+  end();
+}
+
+void StopRequest::end() const {
   io::unlink_pending_temporaries();
   if (messages_ != nullptr) abort_job(exit_code());
   _exit(exit_code());

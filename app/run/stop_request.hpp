@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -37,7 +38,9 @@ class StopRequest {
   class Orderly {
    public:
     /// @param wake  called once by another thread when there is a request, for who cannot look at asked(); may be empty
-    explicit Orderly(StopRequest& stop, std::function<void()> wake = {});
+    /// @param keep  called by that thread shortly before the launcher would kill the job, as it does when a rank has died, which
+    ///              the others may wait for in vain. It keeps what is done and says so, and returns whether the job may end; may be empty
+    explicit Orderly(StopRequest& stop, std::function<void()> wake = {}, std::function<bool()> keep = {});
     ~Orderly();
     Orderly(const Orderly&) = delete;
     Orderly& operator=(const Orderly&) = delete;
@@ -73,13 +76,16 @@ class StopRequest {
 
   [[nodiscard]] int signal() const;
   void watch();
+  void keep_in_time(std::chrono::steady_clock::duration since_asked);
   [[noreturn]] void end_at_once() const;
+  [[noreturn]] void end() const;
 
   std::atomic<int> passed_on_ = 0;  // a signal that another rank got, at the root
   std::mutex mutex_;                // of what follows
   std::unique_ptr<Messages> messages_;
   bool is_orderly_ = false;
   std::function<void()> wake_;
+  std::function<bool()> keep_;
   bool ends_ = false;  // the thread is to end
   std::thread thread_;
 };

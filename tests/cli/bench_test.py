@@ -261,12 +261,13 @@ class BenchTest(ProgramTest):
     def test_engines_are_timed_on_the_same_input(self):
         path = self.path("fft.json")
         for real in ((), ("--real",)):
-            self.papfft("bench", "fft", "--vectors", 6, "--length", 4096, "--engines", "dif,stream,farm,mpi-sequential,mpi-fftw,alone",
-                        "--delay", "uniform:1ms", "--block", 3, "--json", path, *real, ranks=2)
+            self.papfft("bench", "fft", "--vectors", 6, "--length", 4096, "--engines",
+                        "dif,stream,farm,mpi-sequential,mpi-fftw,mpi-overlapped,alone", "--delay", "uniform:1ms", "--block", 3, "--json", path, *real, ranks=2)
             rows = json.loads(path.read_text())["rows"]
             self.assertEqual(rows[0]["engine"], "alone")
             self.assertIn(rows[0]["kernel"], ("own", "fftw", "pieces"))
-            self.assertEqual([row["engine"] for row in rows[1:]], ["dif", "stream", "farm", "mpi-sequential", "mpi-fftw"])
+            self.assertEqual([row["engine"] for row in rows[1:]],
+                             ["dif", "stream", "farm", "mpi-sequential", "mpi-fftw", "mpi-overlapped"])
             for row in rows:
                 self.assertLess(row["error_l2"], 1e-6)
                 self.assertEqual(row["n"], 4096)

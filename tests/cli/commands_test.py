@@ -8,7 +8,7 @@ import subprocess
 
 from support import PROGRAM, REPOSITORY, ProgramTest, command_line, complaints, run
 
-COMMANDS = ("transform", "spectrogram", "psd", "correlate", "convolve", "algorithms", "schedule", "simulate", "rank",
+COMMANDS = ("transform", "spectrogram", "stft", "istft", "psd", "correlate", "convolve", "algorithms", "schedule", "simulate", "rank",
             "info")
 
 

@@ -123,9 +123,9 @@ class ProgramTest(unittest.TestCase):
     def files(self):
         return sorted(str(p.relative_to(self.folder)) for p in self.folder.rglob("*"))
 
-    def start(self, command):
+    def start(self, command, environment=None):
         """A job in the background; whatever is left of it is killed at the test's end."""
-        job = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        job = subprocess.Popen(command, env={**os.environ, **(environment or {})}, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE)
         self.addCleanup(job.stderr.close)
         self.addCleanup(job.wait)

@@ -451,6 +451,12 @@ class TransformOfStreamsTest(ProgramTest):
         other = run(command_line([*arguments, "--inverse"], 2), cwd=self.folder)
         self.assertEqual(other.returncode, 73)
         self.assertIn("other options", complaints(other.stderr)[0])
+        # Another number of ranks, which is stopped in turn.
+        job = self.start(command_line(arguments, 3))
+        wait_until(lambda: b"transform" in job.stderr.readline())
+        job.send_signal(signal.SIGUSR1)
+        job.stderr.read()
+        self.assertEqual(job.wait(60), 75)
         result = run(command_line(["transform", "z.cf32", *self.BATCH, "--resume", "-o", "out.npy"], 2), cwd=self.folder)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(complaints(result.stderr)[0], r"note: \d+ vectors are there already")

@@ -99,7 +99,7 @@ inline void raw(Bytes bytes) {
 
 inline void sound(Bytes bytes) {
   try {
-    const auto source = app::io::open_sound(memory(bytes), std::nullopt);
+    const auto source = app::io::open_sound(memory(bytes), {});
     // A few bytes may stand for hours of silence: read some, then somewhere else.
     std::vector<double> block(4096);
     std::uint64_t first = 0;
