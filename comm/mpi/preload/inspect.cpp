@@ -24,15 +24,6 @@ MPI_Comm quiet_self() {
   return comm;
 }
 
-bool is_named(MPI_Datatype type) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = 0;
-  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner == MPI_COMBINER_NAMED;
-}
-
 bool is_inter(MPI_Comm comm) {
   int is = 0;
   PMPI_Comm_test_inter(comm, &is);
@@ -122,6 +113,15 @@ std::size_t signature_bytes(const int counts[], int ranks, MPI_Datatype type) {
   return sum * signature_bytes(1, type);
 }
 
+bool is_named(MPI_Datatype type) {
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = 0;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return combiner == MPI_COMBINER_NAMED;
+}
+
 bool is_buffer(const void* buffer, MPI_Datatype type) { return buffer != nullptr || !is_named(type); }
 
 bool is_usable(MPI_Datatype type) {
@@ -165,9 +165,11 @@ GroupFacts facts_of(MPI_Comm comm) {
   return facts;
 }
 
-Reason reason_to_pass(MPI_Op op, MPI_Datatype type) {
+Reason reason_to_pass(MPI_Op op, MPI_Datatype type, bool is_started) {
   if (!is_usable(type)) return Reason::invalid;
-  return reason_to_pass(kind_of(op), kind_of(type), lies_inside(type));
+  const OpKind kind = kind_of(op);
+  if (is_started && kind == OpKind::commutative) return Reason::users_operation;
+  return reason_to_pass(kind, kind_of(type), lies_inside(type));
 }
 
 }  // namespace papfft::comm::preload
