@@ -8,16 +8,14 @@ namespace papfft::comm::preload {
 /// program's own would call its attribute functions.
 class BareCommunicator {
  public:
-  /// Made beside other calls on the same communicator, in other threads.
-  struct Beside {};
-
   /// Collective.
   explicit BareCommunicator(MPI_Comm comm) {
-    make([&](MPI_Group group) { PMPI_Comm_create(comm, group, &bare_); }, comm);
+    make(comm, [&](MPI_Group group) { PMPI_Comm_create(comm, group, &bare_); });
   }
-  /// Collective, but not in the order of the other calls on that communicator.
-  BareCommunicator(MPI_Comm comm, Beside /*how*/) {
-    make([&](MPI_Group group) { PMPI_Comm_create_group(comm, group, kTag, &bare_); }, comm);
+  /// Collective over the ranks of `comm`, beside calls on it, by messages on `world`. Not on `comm` itself: Open MPI 4.1 copies attributes
+  /// there. @param tag  on all these ranks the same; another one for each of the communicators that are made at the same time
+  BareCommunicator(MPI_Comm comm, MPI_Comm world, int tag) {
+    make(comm, [&](MPI_Group group) { PMPI_Comm_create_group(world, group, tag, &bare_); });
   }
   ~BareCommunicator() {
     if (bare_ != MPI_COMM_NULL) PMPI_Comm_free(&bare_);
@@ -27,10 +25,8 @@ class BareCommunicator {
   [[nodiscard]] MPI_Comm get() const { return bare_; }
 
  private:
-  static constexpr int kTag = 0x5041;
-
   template <typename Create>
-  void make(Create create, MPI_Comm comm) {
+  void make(MPI_Comm comm, Create create) {
     MPI_Group group = MPI_GROUP_NULL;
     PMPI_Comm_group(comm, &group);
     create(group);

@@ -58,7 +58,7 @@ const std::vector<Kind>& kinds() {
   return all;
 }
 
-TypeKind kind_of(MPI_Datatype type) {
+TypeKind type_kind_of(MPI_Datatype type) {
   for (const Kind& kind : kinds()) {
     if (std::ranges::find(kind.types, type) != kind.types.end()) return kind.kind;
   }
@@ -69,7 +69,7 @@ bool is_one_of(MPI_Op op, std::initializer_list<MPI_Op> ops) {
   return std::ranges::find(ops, op) != ops.end();
 }
 
-OpKind kind_of(MPI_Op op) {
+OpKind op_kind_of(MPI_Op op) {
   if (op == MPI_OP_NULL || is_one_of(op, {MPI_REPLACE, MPI_NO_OP})) return OpKind::invalid;
   if (is_one_of(op, {MPI_SUM, MPI_PROD})) return OpKind::arithmetic;
   if (is_one_of(op, {MPI_MAX, MPI_MIN})) return OpKind::extreme;
@@ -167,9 +167,9 @@ GroupFacts facts_of(MPI_Comm comm) {
 
 Reason reason_to_pass(MPI_Op op, MPI_Datatype type, bool is_started) {
   if (!is_usable(type)) return Reason::invalid;
-  const OpKind kind = kind_of(op);
+  const OpKind kind = op_kind_of(op);
   if (is_started && kind == OpKind::commutative) return Reason::users_operation;
-  return reason_to_pass(kind, kind_of(type), lies_inside(type));
+  return reason_to_pass(kind, type_kind_of(type), lies_inside(type));
 }
 
 }  // namespace papfft::comm::preload

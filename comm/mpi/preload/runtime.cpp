@@ -88,14 +88,14 @@ void Runtime::start() {
   if (settings_.mode == Mode::off) return;
   started_ns_ = steady_now_ns();
   communicators_.emplace(settings_, options_);
-  started_groups_.emplace(options_);
+  if (settings_.takes_started) started_groups_.emplace(options_);
   if (settings_.mode == Mode::observe || !settings_.recording.empty())
     observation_.emplace(options_, settings_.least_bytes);
   // The first attribute of MPI_COMM_SELF is the last to be deleted. So other libraries' ends, which may communicate, are served.
   at_end_.emplace([this] {
     const Inside at_end;
     is_started_ = false;
-    started_groups_->close();
+    if (started_groups_) started_groups_->close();
     report();
   });
   takes_started_ = settings_.takes_started;
@@ -122,19 +122,22 @@ void Runtime::complain() const {
   std::fprintf(stderr, "papfft preload: %s. All calls go to the MPI library.\n", why.c_str());
 }
 
+/// The same question as the call's own, so that what "auto" leaves to the MPI library goes there with the program's own arguments.
+bool Runtime::is_left_to_stock(const Call& call, Collectives& ours) const {
+  return ours.engine()
+      .planner()
+      .plan({.operation = call.operation,
+             .bytes = call.bytes,
+             .root = call.root,
+             .algorithm = settings_.algorithm_of(call.operation)})
+      .is_stock();
+}
+
 Group* Runtime::group_for(const Call& call, Reason& reason) {
   Group& group = communicators_->of(call.comm);
   reason = group.reason;
   if (reason != Reason::none) return nullptr;
-  // The same question as the call's own, so that what "auto" leaves to the MPI library goes there with the program's own arguments.
-  const CallPlanner& planner = group.ours->engine().planner();
-  if (!traits(call.operation).sizes_are_own &&
-      planner
-          .plan({.operation = call.operation,
-                 .bytes = call.bytes,
-                 .root = call.root,
-                 .algorithm = settings_.algorithm_of(call.operation)})
-          .is_stock()) {
+  if (!traits(call.operation).sizes_are_own && is_left_to_stock(call, *group.ours)) {
     reason = Reason::stock_best;
     return nullptr;
   }
@@ -163,11 +166,12 @@ int Runtime::start_call(const Call& call, Reason reason, std::function<void(Coll
     StartedCalls& calls = started_groups_->of(call.comm);
     reason = calls.reason();
     if (reason == Reason::none) {
-      const auto note = [this, call](const Collectives* ours, const char* error) {
+      const auto note = [this, call](Collectives* ours, const char* error) {
         if (error != nullptr) {
           complain_of(call.operation, error);
         } else if (ours->last_call().segments == 0) {
-          counters_.add_passed(call.operation, call.bytes, Reason::stock_best, 0);
+          counters_.add_passed(call.operation, call.bytes,
+                               is_left_to_stock(call, *ours) ? Reason::stock_best : Reason::guarded, 0);
         } else {
           counters_.add_ours(call.operation, call.bytes, 0);
         }

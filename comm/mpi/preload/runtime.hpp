@@ -90,6 +90,7 @@ class Runtime {
   }
   /// @param reason  why the call passes, if it does
   int start_call(const Call& call, Reason reason, std::function<void(Collectives&)> serve, Way& way);
+  [[nodiscard]] bool is_left_to_stock(const Call& call, Collectives& ours) const;
   /// The group that serves the call. @return nullptr  none; `reason` says why. Collective when a communicator is seen first.
   [[nodiscard]] Group* group_for(const Call& call, Reason& reason);
   /// A call of ours has failed. @return what the program's error handler leaves to be returned

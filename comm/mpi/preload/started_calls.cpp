@@ -5,7 +5,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "comm/mpi/preload/bare_communicator.hpp"
 #include "comm/mpi/preload/inside.hpp"
 #include "comm/mpi/preload/inspect.hpp"
 #include "comm/mpi/preload/next_functions.hpp"
@@ -35,8 +34,10 @@ int cancel(void* /*code*/, int /*is_complete*/) { return MPI_SUCCESS; }
 
 }  // namespace
 
-StartedCalls::StartedCalls(MPI_Comm comm, const Options& options)
-    : comm_(comm), options_(options), reason_(reason_to_pass(facts_of(comm))) {}
+StartedCalls::StartedCalls(MPI_Comm comm, const Options& options, MPI_Comm world, int tag)
+    : comm_(comm), options_(options), world_(world), reason_(reason_to_pass(facts_of(comm))), tag_(tag) {
+  if (reason_ == Reason::none) next_pmpi().ibcast(&tag_, 1, MPI_INT, 0, comm, &tag_request_);
+}
 
 StartedCalls::~StartedCalls() { close(); }
 
@@ -102,7 +103,8 @@ void StartedCalls::carry_out(Queued& queued) {
 /// On the ranks of the program's communicator. All of them make theirs, or none does.
 Collectives& StartedCalls::ours() {
   if (ours_ != nullptr) return *ours_;
-  const BareCommunicator bare(comm_, BareCommunicator::Beside{});
+  PMPI_Wait(&tag_request_, MPI_STATUS_IGNORE);
+  const BareCommunicator bare(comm_, world_, tag_);
   if (bare.get() == MPI_COMM_NULL) throw std::runtime_error("MPI makes no communicator");
   std::string error;
   try {
@@ -118,7 +120,20 @@ Collectives& StartedCalls::ours() {
 }
 
 StartedGroups::StartedGroups(const Options& options) : options_(options) {
+  world_.emplace(MPI_COMM_WORLD);
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop, &keyval_, this);
+}
+
+/// Another number than those of the other ranks.
+int StartedGroups::next_tag() {
+  constexpr int kLeastLimit = 32767;  // of tags, by the standard
+  int rank = 0;
+  int ranks = 1;
+  PMPI_Comm_rank(world_->get(), &rank);
+  PMPI_Comm_size(world_->get(), &ranks);
+  const std::lock_guard lock(mutex_);
+  const int number = made_++ % std::max(1, kLeastLimit / ranks);
+  return (number * ranks + rank) % kLeastLimit;
 }
 
 int StartedGroups::drop(MPI_Comm /*comm*/, int /*keyval*/, void* calls, void* groups) {
@@ -142,7 +157,7 @@ StartedCalls* StartedGroups::find(MPI_Comm comm) const {
 
 StartedCalls& StartedGroups::of(MPI_Comm comm) {
   if (StartedCalls* const found = find(comm)) return *found;
-  auto* const made = new StartedCalls(comm, options_);  // the attribute owns it
+  auto* const made = new StartedCalls(comm, options_, world_->get(), next_tag());  // the attribute owns it
   PMPI_Comm_set_attr(comm, keyval_, made);
   const std::lock_guard lock(mutex_);
   living_.push_back(made);
@@ -152,6 +167,7 @@ StartedCalls& StartedGroups::of(MPI_Comm comm) {
 void StartedGroups::close() {
   const std::lock_guard lock(mutex_);
   for (StartedCalls* calls : living_) calls->close();
+  world_.reset();
 }
 
 }  // namespace papfft::comm::preload

@@ -7,9 +7,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
+#include "comm/mpi/preload/bare_communicator.hpp"
 #include "comm/mpi/preload/eligibility.hpp"
 #include "papfft/mpi.hpp"
 
@@ -25,12 +27,13 @@ class StartedCalls {
   struct Call {
     std::function<void(Collectives&)> serve;
     /// Is told how it ended, in the thread. nullptr: as it should; else why it failed
-    std::function<void(const Collectives*, const char*)> ended;
+    std::function<void(Collectives*, const char*)> ended;
     std::vector<MPI_Datatype> types = {};  ///< that live until the call has ended
   };
 
-  /// Local. @param comm  must live until drain() has returned
-  StartedCalls(MPI_Comm comm, const Options& options);
+  /// Takes its turn among the collective calls on `comm`, but waits for nobody. @param comm  must live until drain() has returned
+  /// @param world  of ours, with all ranks @param tag  if this is rank 0 of `comm`: one that no living object has got there
+  StartedCalls(MPI_Comm comm, const Options& options, MPI_Comm world, int tag);
   ~StartedCalls();
   StartedCalls(const StartedCalls&) = delete;
   StartedCalls& operator=(const StartedCalls&) = delete;
@@ -56,10 +59,13 @@ class StartedCalls {
 
   MPI_Comm comm_;
   const Options& options_;
+  MPI_Comm world_;
   Reason reason_;
-  std::unique_ptr<Communicator> ours_;  // made and used in the thread
-  bool is_broken_ = false;              // in the thread, too
-  std::mutex mutex_;                    // of what follows
+  int tag_;                                     // rank 0's
+  MPI_Request tag_request_ = MPI_REQUEST_NULL;  // until it has come
+  std::unique_ptr<Communicator> ours_;          // made and used in the thread
+  bool is_broken_ = false;                      // in the thread, too
+  std::mutex mutex_;                            // of what follows
   std::condition_variable changed_;
   std::deque<Queued> queue_;  // the first is being carried out
   bool is_closing_ = false;
@@ -69,7 +75,7 @@ class StartedCalls {
 /// Finds or makes them: as attributes of the program's communicators.
 class StartedGroups {
  public:
-  /// @param options  must outlive this object
+  /// Collective over MPI_COMM_WORLD. @param options  must outlive this object
   explicit StartedGroups(const Options& options);
   [[nodiscard]] StartedCalls& of(MPI_Comm comm);
   /// nullptr: there are none
@@ -78,11 +84,14 @@ class StartedGroups {
   void close();
 
  private:
+  [[nodiscard]] int next_tag();
   static int drop(MPI_Comm comm, int keyval, void* calls, void* groups);
 
   const Options& options_;
+  std::optional<BareCommunicator> world_;
   int keyval_ = MPI_KEYVAL_INVALID;
   std::mutex mutex_;  // of what follows
+  int made_ = 0;
   std::vector<StartedCalls*> living_;
 };
 
