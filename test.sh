@@ -24,6 +24,9 @@ tsan_targets=(papfft_thread_tests papfft_fft_tests)
 # The fuzz stage runs the parsers under the same sanitizers.
 asan_targets=(papfft_thread_tests papfft_fft_tests)
 asan_labels='fft|threads'
+# Of the tests with MPICH: those of what differs from Open MPI.
+mpich_targets=(papfft_preload papfft_preload_{conformance,threads,repeat,fortran} papfft_pat_test)
+mpich_tests=(-R '^preload\.(Large|Fortran|Threads|Mistakes)$|^papfft_pat_test\.(results|persistent)\.np2$')
 ninja_options=()
 without_long=(-LE '^long$')
 for argument in "$@"; do
@@ -31,6 +34,7 @@ for argument in "$@"; do
     --quick) quick=true ;;
     --long)
       without_long=() fuzz_seconds=300 tidy_checks='--checks=clang-analyzer-*' tidy_folders='^(comm|fft|app)/' tidy_without='^$' tidy_unity=OFF
+      mpich_targets=(all) mpich_tests=(-E 'np[5-8]$')
       tsan_targets+=(papfft) asan_targets+=(papfft_unit_tests papfft_io_tests papfft_mpi_tests) asan_labels+='|unit|io|np1|np2|np4'
       ;;
     --keep-going) ninja_options=(-- -k 0) ;;
@@ -145,6 +149,11 @@ check licences 30 scripts/check_licences.py
 build release 900 all
 $quick || start_tidy
 run_tests tests-release release 900 "${without_long[@]}"
+# What needs no MPI is the release build's.
+# shellcheck disable=SC2016  # expanded by the inner shell
+check build-mpich 600 sh -c 'cmake --preset mpich -DPAPFFT_BASE_FROM="$PWD/build/release" && cmake --build --preset mpich -j"$0" --target "$@"' \
+  "$jobs" "${mpich_targets[@]}" "${ninja_options[@]}"
+run_tests tests-mpich mpich 900 "${mpich_tests[@]}"
 
 if ! $quick; then
   build asan-ubsan 900 "${asan_targets[@]}"

@@ -16,7 +16,7 @@ set(PAPFFT_MPI_TEST_ENVIRONMENT
   OMPI_MCA_btl_tcp_if_include=lo
   OMPI_MCA_oob_tcp_if_include=lo
   OMPI_MCA_btl_vader_single_copy_mechanism=none)
-if(CMAKE_BUILD_TYPE STREQUAL "Release")
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT PAPFFT_BASE_FROM)
   list(APPEND PAPFFT_MPI_TEST_ENVIRONMENT PAPFFT_TEST_LARGE=1)  # one message beyond 2 GiB, 7 GB of memory
 endif()
 if(PAPFFT_SANITIZE MATCHES "address")

@@ -12,6 +12,12 @@ namespace papfft::comm {
 
 namespace {
 
+#ifdef OPEN_MPI
+constexpr bool kIsOpenMpi = true;
+#else
+constexpr bool kIsOpenMpi = false;
+#endif
+
 constexpr const char* kListens = "OMPI_MCA_coll_tuned_use_dynamic_rules";
 
 /// Open MPI's parameter of this name, as the tools interface of MPI shows it; -1: there is none, or it cannot be written.
@@ -69,7 +75,7 @@ void StockVariables::enable() { setenv(kListens, "1", 0); }
 
 bool StockVariables::are_enabled() {
   const char* value = std::getenv(kListens);
-  return value != nullptr && std::string_view(value) == "1";
+  return kIsOpenMpi && value != nullptr && std::string_view(value) == "1";
 }
 
 StockVariables::StockVariables(Operation operation) : operation_(to_string(operation)) {

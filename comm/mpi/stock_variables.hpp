@@ -18,7 +18,7 @@ class StockVariables {
   /// Makes Open MPI listen to the choice, unless the environment says that it shall not. Must come before MPI_Init; the default
   /// algorithms stay what they are.
   static void enable();
-  /// enable() was called, or its variable is in the environment.
+  /// The library is Open MPI, and enable() was called or its variable is in the environment.
   [[nodiscard]] static bool are_enabled();
 
   /// After MPI_Init. @throws std::invalid_argument  the library is not Open MPI, or it does not let a program choose the algorithm

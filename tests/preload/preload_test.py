@@ -4,6 +4,8 @@
 import json
 import os
 import pathlib
+import re
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -16,10 +18,15 @@ KNOWN_EVERYWHERE = ["scatter", "gather", "bcast", "reduce", "allgather", "allgat
 KNOWN_TO_OWNERS = ["gatherv", "scatterv", "alltoallv"]
 
 
+IS_MPICH = "HYDRA" in subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True, timeout=60).stdout
+
+
 def ranks_of(program, ranks, variables):
-    """A part of mpirun's command line."""
-    settings = [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
-    return ["-n", str(ranks), "--bind-to", "none", *settings, str(PROGRAMS / program)]
+    """A part of mpirun's command line. @param program  its name, and maybe arguments"""
+    settings = [word for name, value in variables.items()
+                for word in (("-env", name, str(value)) if IS_MPICH else ("-x", f"{name}={value}"))]
+    name, *arguments = program.split()
+    return ["-n", str(ranks), *([] if IS_MPICH else ["--bind-to", "none"]), *settings, str(PROGRAMS / name), *arguments]
 
 
 def mpirun(*parts):
@@ -100,6 +107,76 @@ class AllOperationsTest(Programs):
                 summary, _ = self.preloaded("conformance", ranks, PAPFFT_PRELOAD_OPERATIONS="all", PAPFFT_PRELOAD_BYTES=1)
                 for operation in KNOWN_EVERYWHERE + KNOWN_TO_OWNERS:
                     self.assertGreater(summary.ours(operation), 0, operation)
+
+
+class StartedTest(Programs):
+    """MPI_Ibcast and so on."""
+
+    def test_they_are_ours_if_asked_for(self):
+        summary, _ = self.preloaded("conformance started", 3, PAPFFT_NONBLOCKING=1)
+        for operation in KNOWN_EVERYWHERE:
+            self.assertGreater(summary.ours(operation), 0, operation)
+        self.assertIn("started, with an operation of the program's", summary.reasons())
+
+    def test_they_pass_unless_asked_for(self):
+        """But for the few blocking calls of that program."""
+        summary, _ = self.preloaded("conformance started", 2)
+        self.assertLess(summary.seen(), 20)
+
+    def test_they_pass_without_the_thread_level(self):
+        for level, reason in (("program", "started, without MPI_THREAD_MULTIPLE on all ranks"), ("multiple", None)):
+            with self.subTest(level=level):
+                summary, _ = self.preloaded("overlap", 2, PAPFFT_NONBLOCKING=1, PAPFFT_THREAD=level)
+                self.assertEqual(summary.ours("allreduce") == 0, reason is not None)
+                self.assertLessEqual({reason} - {None}, summary.reasons())
+
+
+class LargeTest(Programs):
+    """MPI_Bcast_c and so on, where MPI has them."""
+
+    def test_counts_of_another_kind(self):
+        if not IS_MPICH:
+            return
+        summary, _ = self.preloaded("conformance large", 2)
+        for operation in KNOWN_EVERYWHERE:
+            self.assertGreater(summary.ours(operation), 0, operation)
+
+
+class SoakTest(Programs):
+    def test_two_threads_and_many_communicators(self):
+        for variables in ({"PAPFFT_PRELOAD_BYTES": 1024, "PAPFFT_PRELOAD_OPERATIONS": "all"}, {"PAPFFT_REPRODUCIBLE": 1}):
+            with self.subTest(variables=variables):
+                summary, _ = self.preloaded("soak 600 20", 3, **variables)
+                self.assertGreater(summary.ours(), 0)
+
+
+class ValgrindTest(Programs):
+    """Wrong uses of memory, and what is lost. Open MPI and what it is made of have some of their own: of interest is what begins in the library."""
+
+    @staticmethod
+    def errors_of_ours(text):
+        """Those whose first place outside of the C and C++ libraries is ours."""
+        text = re.sub(r"^==\d+== ?", "", text, flags=re.M)
+        for error in re.split(r"\n\s*\n", text):
+            for frame in re.findall(r"\n +(?:at|by) .*\(in (.*)\)", error):
+                if re.search(r"/(vgpreload_|libstdc\+\+|libc\.)", frame):
+                    continue
+                if frame.endswith("libpapfft_mpi.so"):
+                    yield error
+                break
+
+    def test_two_threads_and_many_communicators(self):
+        valgrind = shutil.which("valgrind")
+        self.assertIsNotNone(valgrind, "Debian: valgrind")
+        with tempfile.TemporaryDirectory() as folder:
+            words = ranks_of("soak 300 12", 2, {"LD_PRELOAD": LIBRARY, "PAPFFT_PRELOAD_BYTES": 1024, "PAPFFT_PRELOAD_OPERATIONS": "all"})
+            program = words.index(str(PROGRAMS / "soak"))
+            words[program:program] = [valgrind, "--leak-check=full", "--show-leak-kinds=definite", f"--log-file={folder}/%p"]
+            done = subprocess.run([MPIEXEC, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1700)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            logs = [log.read_text() for log in pathlib.Path(folder).iterdir()]
+            self.assertEqual(sum("ERROR SUMMARY" in log for log in logs), 2)
+            self.assertEqual([error for log in logs for error in self.errors_of_ours(log)], [])
 
 
 class FewCommunicatorsTest(Programs):

@@ -2,14 +2,14 @@
 #pragma once
 #include <mpi.h>
 
-#include "comm/mpi/preload/next_functions.hpp"
+#include "comm/mpi/preload/way.hpp"
 #include "papfft/mpi_lists.h"
 
 namespace papfft::comm::preload {
 
-/// Each call of MPI's that may be ours: carries it out, or lets it pass to `next`.
+/// Each call of MPI's that may be ours: carries it out, starts it, or lets it pass.
 #define PAPFFT_DECLARE_(Name, name, operation, parameters, arguments) \
-  int name(const NextFunctions& next, PAPFFT_LIST parameters, MPI_Comm comm);
+  int name(Way& way, PAPFFT_LIST parameters, MPI_Comm comm);
 PAPFFT_FOR_EACH_MPI_CALL_OF_ONE_TYPE(PAPFFT_DECLARE_)
 #undef PAPFFT_DECLARE_
 

@@ -4,6 +4,7 @@
 
 #include "comm/mpi/preload/next_functions.hpp"
 #include "comm/mpi/preload/runtime.hpp"
+#include "papfft/export.h"
 
 namespace papfft::comm::preload {
 
@@ -42,13 +43,17 @@ using papfft::comm::preload::next_pmpi;
 
 extern "C" {
 
-int MPI_Init(int* argc, char*** argv) { return papfft::comm::preload::init(next_mpi(), argc, argv); }
-int PMPI_Init(int* argc, char*** argv) { return papfft::comm::preload::init(next_pmpi(), argc, argv); }
+PAPFFT_API int MPI_Init(int* argc, char*** argv) {
+  return papfft::comm::preload::init(next_mpi(), argc, argv);
+}
+PAPFFT_API int PMPI_Init(int* argc, char*** argv) {
+  return papfft::comm::preload::init(next_pmpi(), argc, argv);
+}
 
-int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+PAPFFT_API int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   return papfft::comm::preload::init_thread(next_mpi(), argc, argv, required, provided);
 }
-int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+PAPFFT_API int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   return papfft::comm::preload::init_thread(next_pmpi(), argc, argv, required, provided);
 }
 

@@ -7,6 +7,7 @@
 #include "comm/mpi/preload/calls.hpp"
 #include "comm/mpi/preload/inspect.hpp"
 #include "comm/mpi/preload/runtime.hpp"
+#include "comm/mpi/preload/way.hpp"
 
 namespace papfft::comm::preload {
 
@@ -52,99 +53,93 @@ Reason check_own_blocks(const void* whole, const int counts[], const int displs[
 
 }  // namespace
 
-int bcast(const NextFunctions& next, void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  const auto pass = [&] { return next.bcast(buffer, count, type, root, comm); };
-  if (!Runtime::is_watching() || comm == MPI_COMM_NULL) return pass();
+int bcast(Way& way, void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  if (!Runtime::is_watching() || comm == MPI_COMM_NULL) return way.pass();
+  type = way.hold(type);
   return Runtime::get().carry_out(
       {Operation::bcast, comm, signature_bytes(count, type), root},
       [&] { return invalid_unless(root >= 0 && root < size_of(comm) && is_valid(buffer, type)); },
-      [&](Collectives& ours, std::string_view algorithm) {
+      [=](Collectives& ours, std::string_view algorithm) {
         detail::mpi_bcast(ours, buffer, count, type, root, algorithm);
       },
-      pass);
+      way);
 }
 
-int scatter(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-            void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto pass = [&] {
-    return next.scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  };
-  if (!Runtime::is_watching()) return pass();
+int scatter(Way& way, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+            MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  if (!Runtime::is_watching()) return way.pass();
   const int rank = rank_in(comm);
-  if (rank < 0 || root < 0) return pass();
+  if (rank < 0 || root < 0) return way.pass();
+  if (rank == root) sendtype = way.hold(sendtype);
+  if (!is_in_place(recvbuf)) recvtype = way.hold(recvtype);
   const Side whole{sendbuf, sendcount, sendtype};
   const Side own{recvbuf, recvcount, recvtype};
   const Side& known = rank == root ? whole : own;
   return Runtime::get().carry_out(
       {Operation::scatter, comm, signature_bytes(known.count, known.type), root},
       [&] { return root < size_of(comm) ? check_blocks(whole, own, rank == root) : Reason::invalid; },
-      [&](Collectives& ours, std::string_view algorithm) {
+      [=](Collectives& ours, std::string_view algorithm) {
         detail::mpi_scatter(ours, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                             algorithm);
       },
-      pass);
+      way);
 }
 
-int gather(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-           void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto pass = [&] {
-    return next.gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  };
-  if (!Runtime::is_watching()) return pass();
+int gather(Way& way, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+           MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  if (!Runtime::is_watching()) return way.pass();
   const int rank = rank_in(comm);
-  if (rank < 0 || root < 0) return pass();
+  if (rank < 0 || root < 0) return way.pass();
+  if (rank == root) recvtype = way.hold(recvtype);
+  if (!is_in_place(sendbuf)) sendtype = way.hold(sendtype);
   const Side whole{recvbuf, recvcount, recvtype};
   const Side own{sendbuf, sendcount, sendtype};
   const Side& known = rank == root ? whole : own;
   return Runtime::get().carry_out(
       {Operation::gather, comm, signature_bytes(known.count, known.type), root},
       [&] { return root < size_of(comm) ? check_blocks(whole, own, rank == root) : Reason::invalid; },
-      [&](Collectives& ours, std::string_view algorithm) {
+      [=](Collectives& ours, std::string_view algorithm) {
         detail::mpi_gather(ours, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, algorithm);
       },
-      pass);
+      way);
 }
 
-int scatterv(const NextFunctions& next, const void* sendbuf, const int sendcounts[], const int displs[],
-             MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
-             MPI_Comm comm) {
-  const auto pass = [&] {
-    return next.scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
-  };
-  if (!Runtime::is_watching()) return pass();
+int scatterv(Way& way, const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+             void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  if (!Runtime::is_watching()) return way.pass();
   const int rank = rank_in(comm);
-  if (rank < 0 || root < 0) return pass();
+  if (rank < 0 || root < 0) return way.pass();
+  if (rank == root) sendtype = way.hold(sendtype);
+  if (!is_in_place(recvbuf)) recvtype = way.hold(recvtype);
   const Side own{recvbuf, recvcount, recvtype};
   const std::size_t own_bytes = is_in_place(recvbuf) ? 0 : signature_bytes(recvcount, recvtype);
   return Runtime::get().carry_out(
       {Operation::scatterv, comm, own_bytes, root},
       [&] { return check_own_blocks(sendbuf, sendcounts, displs, sendtype, own, rank, root, comm); },
-      [&](Collectives& ours, std::string_view algorithm) {
+      [=](Collectives& ours, std::string_view algorithm) {
         detail::mpi_scatterv(ours, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
                              algorithm);
       },
-      pass);
+      way);
 }
 
-int gatherv(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-            void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-            MPI_Comm comm) {
-  const auto pass = [&] {
-    return next.gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-  };
-  if (!Runtime::is_watching()) return pass();
+int gatherv(Way& way, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+            const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  if (!Runtime::is_watching()) return way.pass();
   const int rank = rank_in(comm);
-  if (rank < 0 || root < 0) return pass();
+  if (rank < 0 || root < 0) return way.pass();
+  if (rank == root) recvtype = way.hold(recvtype);
+  if (!is_in_place(sendbuf)) sendtype = way.hold(sendtype);
   const Side own{sendbuf, sendcount, sendtype};
   const std::size_t own_bytes = is_in_place(sendbuf) ? 0 : signature_bytes(sendcount, sendtype);
   return Runtime::get().carry_out(
       {Operation::gatherv, comm, own_bytes, root},
       [&] { return check_own_blocks(recvbuf, recvcounts, displs, recvtype, own, rank, root, comm); },
-      [&](Collectives& ours, std::string_view algorithm) {
+      [=](Collectives& ours, std::string_view algorithm) {
         detail::mpi_gatherv(ours, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                             algorithm);
       },
-      pass);
+      way);
 }
 
 }  // namespace papfft::comm::preload

@@ -7,6 +7,7 @@
 #include "comm/mpi/preload/calls.hpp"
 #include "comm/mpi/preload/inspect.hpp"
 #include "comm/mpi/preload/runtime.hpp"
+#include "comm/mpi/preload/way.hpp"
 
 namespace papfft::comm::preload {
 
@@ -37,46 +38,42 @@ Reason check_side(const void* buffer, const int counts[], const int displs[], MP
 
 }  // namespace
 
-int allgather(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-              void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto pass = [&] {
-    return next.allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  };
-  if (!Runtime::is_watching() || comm == MPI_COMM_NULL) return pass();
+int allgather(Way& way, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+              int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  if (!Runtime::is_watching() || comm == MPI_COMM_NULL) return way.pass();
+  recvtype = way.hold(recvtype);
+  if (!is_in_place(sendbuf)) sendtype = way.hold(sendtype);
   return Runtime::get().carry_out(
       {Operation::allgather, comm, signature_bytes(recvcount, recvtype)},
       [&] { return check_blocks(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype); },
-      [&](Collectives& ours, std::string_view algorithm) {
+      [=](Collectives& ours, std::string_view algorithm) {
         detail::mpi_allgather(ours, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, algorithm);
       },
-      pass);
+      way);
 }
 
-int alltoall(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-             void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto pass = [&] {
-    return next.alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  };
-  if (!Runtime::is_watching() || comm == MPI_COMM_NULL) return pass();
+int alltoall(Way& way, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  if (!Runtime::is_watching() || comm == MPI_COMM_NULL) return way.pass();
+  recvtype = way.hold(recvtype);
+  if (!is_in_place(sendbuf)) sendtype = way.hold(sendtype);
   return Runtime::get().carry_out(
       {Operation::alltoall, comm, signature_bytes(recvcount, recvtype)},
       [&] { return check_blocks(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype); },
-      [&](Collectives& ours, std::string_view algorithm) {
+      [=](Collectives& ours, std::string_view algorithm) {
         detail::mpi_alltoall(ours, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, algorithm);
       },
-      pass);
+      way);
 }
 
 /// All ranks know all sizes.
-int allgatherv(const NextFunctions& next, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-               void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-               MPI_Comm comm) {
-  const auto pass = [&] {
-    return next.allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-  };
-  if (!Runtime::is_watching()) return pass();
+int allgatherv(Way& way, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+               const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+  if (!Runtime::is_watching()) return way.pass();
   const int ranks = size_of(comm);
-  if (ranks == 0) return pass();
+  if (ranks == 0) return way.pass();
+  recvtype = way.hold(recvtype);
+  if (!is_in_place(sendbuf)) sendtype = way.hold(sendtype);
   const auto check = [&] {
     if (is_in_place(recvbuf) || !are_counts(recvcounts, displs, ranks) || !is_valid(recvbuf, recvtype))
       return Reason::invalid;
@@ -90,24 +87,22 @@ int allgatherv(const NextFunctions& next, const void* sendbuf, int sendcount, MP
       {Operation::allgatherv, comm,
        signature_bytes(recvcounts, ranks, recvtype) / static_cast<std::size_t>(ranks)},
       check,
-      [&](Collectives& ours, std::string_view algorithm) {
+      [=](Collectives& ours, std::string_view algorithm) {
         detail::mpi_allgatherv(ours, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                algorithm);
       },
-      pass);
+      way);
 }
 
 /// A rank knows the sizes of its own blocks.
-int alltoallv(const NextFunctions& next, const void* sendbuf, const int sendcounts[], const int sdispls[],
+int alltoallv(Way& way, const void* sendbuf, const int sendcounts[], const int sdispls[],
               MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
               MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto pass = [&] {
-    return next.alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                          comm);
-  };
-  if (!Runtime::is_watching()) return pass();
+  if (!Runtime::is_watching()) return way.pass();
   const int ranks = size_of(comm);
-  if (ranks == 0) return pass();
+  if (ranks == 0) return way.pass();
+  recvtype = way.hold(recvtype);
+  if (!is_in_place(sendbuf)) sendtype = way.hold(sendtype);
   const auto check = [&] {
     if (is_in_place(recvbuf)) return Reason::invalid;
     const Reason received = check_side(recvbuf, recvcounts, rdispls, recvtype, ranks);
@@ -118,11 +113,11 @@ int alltoallv(const NextFunctions& next, const void* sendbuf, const int sendcoun
       {Operation::alltoallv, comm,
        signature_bytes(recvcounts, ranks, recvtype) / static_cast<std::size_t>(ranks)},
       check,
-      [&](Collectives& ours, std::string_view algorithm) {
+      [=](Collectives& ours, std::string_view algorithm) {
         detail::mpi_alltoallv(ours, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                               recvtype, algorithm);
       },
-      pass);
+      way);
 }
 
 }  // namespace papfft::comm::preload

@@ -22,15 +22,18 @@ enum class Reason : std::uint8_t {
   unknown_combination,  ///< an operation and a datatype that we do not know together
   one_rank,
   intercommunicator,
-  strangers,   ///< some rank is not of this MPI_COMM_WORLD, so its settings are unknown
-  too_many,    ///< Settings::most_communicators
-  stock_best,  ///< "auto" leaves calls of that size to the MPI library
-  guarded,     ///< the guard of "auto" tried MPI's own way, or has found it faster
-  failed       ///< a call of ours on that communicator has failed before
+  strangers,       ///< some rank is not of this MPI_COMM_WORLD, so its settings are unknown
+  too_many,        ///< Settings::most_communicators
+  stock_best,      ///< "auto" leaves calls of that size to the MPI library
+  guarded,         ///< the guard of "auto" tried MPI's own way, or has found it faster
+  failed,          ///< a call of ours on that communicator has failed before
+  too_long,        ///< MPI 4 has a form for counts beyond an int, which ours have not
+  no_thread,       ///< the call is only started, and some rank has not been granted MPI_THREAD_MULTIPLE
+  users_operation  ///< of a call that is only started: the program may free its operation before the end
 };
 
 /// In the order of the enumerators: what the summary says.
-inline constexpr std::array<std::string_view, 13> kReasonTexts = {
+inline constexpr std::array<std::string_view, 16> kReasonTexts = {
     "ours",
     "short",
     "operation not taken",
@@ -43,7 +46,10 @@ inline constexpr std::array<std::string_view, 13> kReasonTexts = {
     "too many communicators",
     "MPI's own is expected to be faster",
     "the guard tried MPI's own, or found it faster",
-    "an earlier call failed"};
+    "an earlier call failed",
+    "2 GiB or longer",
+    "started, without MPI_THREAD_MULTIPLE on all ranks",
+    "started, with an operation of the program's"};
 
 [[nodiscard]] inline Reason invalid_unless(bool is_right) {
   return is_right ? Reason::none : Reason::invalid;

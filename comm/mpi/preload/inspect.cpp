@@ -24,15 +24,6 @@ MPI_Comm quiet_self() {
   return comm;
 }
 
-bool is_named(MPI_Datatype type) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = 0;
-  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner == MPI_COMBINER_NAMED;
-}
-
 bool is_inter(MPI_Comm comm) {
   int is = 0;
   PMPI_Comm_test_inter(comm, &is);
@@ -67,7 +58,7 @@ const std::vector<Kind>& kinds() {
   return all;
 }
 
-TypeKind kind_of(MPI_Datatype type) {
+TypeKind type_kind_of(MPI_Datatype type) {
   for (const Kind& kind : kinds()) {
     if (std::ranges::find(kind.types, type) != kind.types.end()) return kind.kind;
   }
@@ -78,7 +69,7 @@ bool is_one_of(MPI_Op op, std::initializer_list<MPI_Op> ops) {
   return std::ranges::find(ops, op) != ops.end();
 }
 
-OpKind kind_of(MPI_Op op) {
+OpKind op_kind_of(MPI_Op op) {
   if (op == MPI_OP_NULL || is_one_of(op, {MPI_REPLACE, MPI_NO_OP})) return OpKind::invalid;
   if (is_one_of(op, {MPI_SUM, MPI_PROD})) return OpKind::arithmetic;
   if (is_one_of(op, {MPI_MAX, MPI_MIN})) return OpKind::extreme;
@@ -120,6 +111,15 @@ std::size_t signature_bytes(const int counts[], int ranks, MPI_Datatype type) {
     sum += static_cast<std::size_t>(count);
   }
   return sum * signature_bytes(1, type);
+}
+
+bool is_named(MPI_Datatype type) {
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = 0;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return combiner == MPI_COMBINER_NAMED;
 }
 
 bool is_buffer(const void* buffer, MPI_Datatype type) { return buffer != nullptr || !is_named(type); }
@@ -165,9 +165,11 @@ GroupFacts facts_of(MPI_Comm comm) {
   return facts;
 }
 
-Reason reason_to_pass(MPI_Op op, MPI_Datatype type) {
+Reason reason_to_pass(MPI_Op op, MPI_Datatype type, bool is_started) {
   if (!is_usable(type)) return Reason::invalid;
-  return reason_to_pass(kind_of(op), kind_of(type), lies_inside(type));
+  const OpKind kind = op_kind_of(op);
+  if (is_started && kind == OpKind::commutative) return Reason::users_operation;
+  return reason_to_pass(kind, type_kind_of(type), lies_inside(type));
 }
 
 }  // namespace papfft::comm::preload

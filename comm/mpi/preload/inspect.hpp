@@ -19,6 +19,8 @@ namespace papfft::comm::preload {
 
 /// Data may be read and written there. MPI_BOTTOM is NULL in some libraries, so derived datatypes may lie there.
 [[nodiscard]] bool is_buffer(const void* buffer, MPI_Datatype type);
+/// The datatype is one of MPI's own.
+[[nodiscard]] bool is_named(MPI_Datatype type);
 /// The datatype may be used in messages.
 [[nodiscard]] bool is_usable(MPI_Datatype type);
 /// Both; counts of a call are known to be positive by its length.
@@ -32,7 +34,7 @@ namespace papfft::comm::preload {
 
 [[nodiscard]] GroupFacts facts_of(MPI_Comm comm);
 
-/// Of a reduction.
-[[nodiscard]] Reason reason_to_pass(MPI_Op op, MPI_Datatype type);
+/// Of a reduction. @param is_started  the program may free its operation while the call is under way
+[[nodiscard]] Reason reason_to_pass(MPI_Op op, MPI_Datatype type, bool is_started);
 
 }  // namespace papfft::comm::preload

@@ -19,8 +19,16 @@ NextFunctions found(const std::string& prefix) {
   NextFunctions next{};
   find(next.init, prefix, "MPI_Init");
   find(next.init_thread, prefix, "MPI_Init_thread");
-#define PAPFFT_FIND_(Name, name, operation, parameters, arguments) find(next.name, prefix, "MPI_" #Name);
+  find(next.comm_free, prefix, "MPI_Comm_free");
+  find(next.comm_disconnect, prefix, "MPI_Comm_disconnect");
+#define PAPFFT_FIND_(Name, name, operation, parameters, arguments) \
+  find(next.name, prefix, "MPI_" #Name);                           \
+  find(next.i##name, prefix, "MPI_I" #name);
   PAPFFT_FOR_EACH_MPI_CALL_OF_ONE_TYPE(PAPFFT_FIND_)
+#undef PAPFFT_FIND_
+#define PAPFFT_FIND_(Name, name, parameters, arguments, as_ints) \
+  find(next.name##_c, prefix, "MPI_" #Name "_c");
+  PAPFFT_FOR_EACH_LARGE_CALL(PAPFFT_FIND_)
 #undef PAPFFT_FIND_
   return next;
 }

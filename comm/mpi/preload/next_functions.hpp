@@ -2,6 +2,7 @@
 #pragma once
 #include <mpi.h>
 
+#include "comm/mpi/preload/large_calls.hpp"
 #include "papfft/mpi_lists.h"
 
 namespace papfft::comm::preload {
@@ -10,8 +11,16 @@ namespace papfft::comm::preload {
 struct NextFunctions {
   decltype(&::MPI_Init) init;
   decltype(&::MPI_Init_thread) init_thread;
+  decltype(&::MPI_Comm_free) comm_free;
+  decltype(&::MPI_Comm_disconnect) comm_disconnect;
 #define PAPFFT_DECLARE_(Name, name, operation, parameters, arguments) decltype(&::MPI_##Name) name;
   PAPFFT_FOR_EACH_MPI_CALL_OF_ONE_TYPE(PAPFFT_DECLARE_)
+#undef PAPFFT_DECLARE_
+#define PAPFFT_DECLARE_(Name, name, operation, parameters, arguments) decltype(&::MPI_I##name) i##name;
+  PAPFFT_FOR_EACH_MPI_CALL_OF_ONE_TYPE(PAPFFT_DECLARE_)
+#undef PAPFFT_DECLARE_
+#define PAPFFT_DECLARE_(Name, name, parameters, arguments, as_ints) decltype(&::MPI_##Name##_c) name##_c;
+  PAPFFT_FOR_EACH_LARGE_CALL(PAPFFT_DECLARE_)
 #undef PAPFFT_DECLARE_
 };
 

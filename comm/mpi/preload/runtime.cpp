@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
 
 #include "comm/engine/call_engine.hpp"
 #include "comm/mpi/mpi_lifetime.hpp"
@@ -41,6 +42,11 @@ Counts sums_of(Counts mine, Run& run) {
   for (std::size_t i = 0; i < others.size(); ++i) *others.at(i) = sums.at(Counts::kSize + i);
   sums.resize(Counts::kSize);
   return Counts(std::move(sums));
+}
+
+void complain_of(Operation operation, const char* error) {
+  std::fprintf(stderr, "papfft preload: %.*s: %s\n", static_cast<int>(to_string(operation).size()),
+               to_string(operation).data(), error);
 }
 
 /// Whole or not at all. @param name  "-": the standard error
@@ -83,21 +89,27 @@ void Runtime::start() {
   if (settings_.mode == Mode::off) return;
   started_ns_ = steady_now_ns();
   communicators_.emplace(settings_, options_);
+  if (settings_.takes_started) started_groups_.emplace(options_);
   if (settings_.mode == Mode::observe || !settings_.recording.empty())
     observation_.emplace(options_, settings_.least_bytes);
   // The first attribute of MPI_COMM_SELF is the last to be deleted. So other libraries' ends, which may communicate, are served.
   at_end_.emplace([this] {
     const Inside at_end;
     is_started_ = false;
+    if (started_groups_) started_groups_->close();
     report();
   });
+  takes_started_ = settings_.takes_started;
   is_started_ = true;
 }
 
-bool Runtime::all_agree() const {
+bool Runtime::all_agree() {
   const std::uint64_t hash = error_.empty() ? settings_.hash() : 0;
-  std::array<std::uint64_t, 2> most = {hash, ~hash};
-  next_pmpi().allreduce(MPI_IN_PLACE, most.data(), 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  std::array<std::uint64_t, 3> most = {hash, ~hash, level == MPI_THREAD_MULTIPLE ? 0U : 1U};
+  next_pmpi().allreduce(MPI_IN_PLACE, most.data(), 3, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+  all_have_threads_ = most[2] == 0;
   return error_.empty() && most[0] == hash && most[1] == ~hash;
 }
 
@@ -111,19 +123,22 @@ void Runtime::complain() const {
   std::fprintf(stderr, "papfft preload: %s. All calls go to the MPI library.\n", why.c_str());
 }
 
+/// The same question as the call's own, so that what "auto" leaves to the MPI library goes there with the program's own arguments.
+bool Runtime::is_left_to_stock(const Call& call, Collectives& ours) const {
+  return ours.engine()
+      .planner()
+      .plan({.operation = call.operation,
+             .bytes = call.bytes,
+             .root = call.root,
+             .algorithm = settings_.algorithm_of(call.operation)})
+      .is_stock();
+}
+
 Group* Runtime::group_for(const Call& call, Reason& reason) {
   Group& group = communicators_->of(call.comm);
   reason = group.reason;
   if (reason != Reason::none) return nullptr;
-  // The same question as the call's own, so that what "auto" leaves to the MPI library goes there with the program's own arguments.
-  const CallPlanner& planner = group.ours->engine().planner();
-  if (!traits(call.operation).sizes_are_own &&
-      planner
-          .plan({.operation = call.operation,
-                 .bytes = call.bytes,
-                 .root = call.root,
-                 .algorithm = settings_.algorithm_of(call.operation)})
-          .is_stock()) {
+  if (!traits(call.operation).sizes_are_own && is_left_to_stock(call, *group.ours)) {
     reason = Reason::stock_best;
     return nullptr;
   }
@@ -140,10 +155,38 @@ void Runtime::note_served(const Call& call, const Group& group, std::int64_t fro
   }
 }
 
+void Runtime::before_end_of(MPI_Comm comm) {
+  const Inside inside;
+  if (comm == MPI_COMM_NULL) return;
+  if (StartedCalls* const calls = started_groups_->find(comm)) calls->drain();
+}
+
+int Runtime::start_call(const Call& call, Reason reason, std::function<void(Collectives&)> serve, Way& way) {
+  if (reason == Reason::none && !all_have_threads_) reason = Reason::no_thread;
+  if (settings_.mode == Mode::on && reason == Reason::none) {
+    StartedCalls& calls = started_groups_->of(call.comm);
+    reason = calls.reason();
+    if (reason == Reason::none) {
+      const auto note = [this, call](Collectives* ours, const char* error) {
+        if (error != nullptr) {
+          complain_of(call.operation, error);
+        } else if (ours->last_call().segments == 0) {
+          counters_.add_passed(call.operation, call.bytes,
+                               is_left_to_stock(call, *ours) ? Reason::stock_best : Reason::guarded, 0);
+        } else {
+          counters_.add_ours(call.operation, call.bytes, 0);
+        }
+      };
+      return calls.start({std::move(serve), note, way.take_held()}, way.request());
+    }
+  }
+  counters_.add_passed(call.operation, call.bytes, reason, 0);
+  return way.pass();
+}
+
 int Runtime::fail(Group& group, const Call& call, const char* what) {
   group.reason = Reason::failed;
-  std::fprintf(stderr, "papfft preload: %.*s: %s\n", static_cast<int>(to_string(call.operation).size()),
-               to_string(call.operation).data(), what);
+  complain_of(call.operation, what);
   PMPI_Comm_call_errhandler(call.comm, MPI_ERR_OTHER);
   return MPI_ERR_OTHER;
 }

@@ -4,7 +4,10 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
@@ -17,7 +20,9 @@
 #include "comm/mpi/preload/inside.hpp"
 #include "comm/mpi/preload/observation.hpp"
 #include "comm/mpi/preload/settings.hpp"
+#include "comm/mpi/preload/started_calls.hpp"
 #include "comm/mpi/preload/summary.hpp"
+#include "comm/mpi/preload/way.hpp"
 
 namespace papfft::comm::preload {
 
@@ -45,16 +50,28 @@ class Runtime {
     return is_started_.load(std::memory_order_relaxed) && !Inside::is_any();
   }
 
-  /// Carries out a call.
+  /// The same of calls that are only started.
+  [[nodiscard]] static bool is_watching_started() {
+    return takes_started_.load(std::memory_order_relaxed) && is_watching();
+  }
+  /// The program frees its communicator. Returns when the calls that it has started there have ended.
+  void before_end_of(MPI_Comm comm);
+
+  /// Carries out a call, or starts it.
   /// @param check  why the call passes by its arguments; asked only if it is long enough
-  /// @param serve  makes the call with our Collectives, by an algorithm of that name @param pass  makes the call with the MPI library
+  /// @param serve  makes the call with our Collectives, by an algorithm of that name; a copy of it may live until a call that is
+  /// started has ended
   /// @return what MPI returns
-  template <typename Check, typename Serve, typename Pass>
-  int carry_out(const Call& call, Check check, Serve serve, Pass pass);
+  template <typename Check, typename Serve>
+  int carry_out(const Call& call, Check check, Serve serve, Way& way);
 
  private:
+  /// Of a block or vector. A call with counts beyond an int may meet one without, whose ranks must come to the same verdict.
+  static constexpr std::size_t kLongestBytes =
+      MPI_VERSION < 4 ? std::numeric_limits<std::size_t>::max() : std::numeric_limits<int>::max();
+
   Runtime();
-  [[nodiscard]] bool all_agree() const;
+  [[nodiscard]] bool all_agree();
   void complain() const;
   void report();
   /// A call that the group has served has ended, maybe by the MPI library's own algorithm.
@@ -67,39 +84,53 @@ class Runtime {
     return now_ns - from_ns;
   }
 
+  [[nodiscard]] Reason reason_by_length(const Call& call) const {
+    if (call.bytes >= kLongestBytes) return Reason::too_long;
+    return reason_to_pass(call.operation, call.bytes, settings_);
+  }
+  /// @param reason  why the call passes, if it does
+  int start_call(const Call& call, Reason reason, std::function<void(Collectives&)> serve, Way& way);
+  [[nodiscard]] bool is_left_to_stock(const Call& call, Collectives& ours) const;
   /// The group that serves the call. @return nullptr  none; `reason` says why. Collective when a communicator is seen first.
   [[nodiscard]] Group* group_for(const Call& call, Reason& reason);
   /// A call of ours has failed. @return what the program's error handler leaves to be returned
   [[nodiscard]] static int fail(Group& group, const Call& call, const char* what);
 
   inline static std::atomic<bool> is_started_ = false;
+  inline static std::atomic<bool> takes_started_ = false;
 
   Settings settings_;
   Options options_;
-  std::string error_;  // of the settings
+  std::string error_;              // of the settings
+  bool all_have_threads_ = false;  // all ranks have been granted MPI_THREAD_MULTIPLE
   std::optional<Communicators> communicators_;
+  std::optional<StartedGroups> started_groups_;
   std::optional<Observation> observation_;
   Counters counters_;
   std::int64_t started_ns_ = 0;
   std::optional<detail::AtMpiEnd> at_end_;
 };
 
-template <typename Check, typename Serve, typename Pass>
-int Runtime::carry_out(const Call& call, Check check, Serve serve, Pass pass) {
+template <typename Check, typename Serve>
+int Runtime::carry_out(const Call& call, Check check, Serve serve, Way& way) {
   const Inside inside;
   const bool is_on = settings_.mode == Mode::on;
-  Reason reason = is_on ? reason_to_pass(call.operation, call.bytes, settings_) : Reason::none;
+  Reason reason = is_on ? reason_by_length(call) : Reason::none;
   if (reason != Reason::none && !observation_) {
     counters_.add_passed(call.operation, call.bytes, reason, 0);
-    return pass();
+    return way.pass();
   }
   if (is_on && reason == Reason::none) reason = check();
+  const std::string_view algorithm = settings_.algorithm_of(call.operation);
+  if (way.is_started())
+    return start_call(
+        call, reason, [=](Collectives& ours) { serve(ours, algorithm); }, way);
   Group* group = is_on && reason == Reason::none ? group_for(call, reason) : nullptr;
   const std::int64_t from_ns = steady_now_ns();
   if (group != nullptr) {
     try {
       group->arrive();
-      serve(*group->ours, settings_.algorithm_of(call.operation));
+      serve(*group->ours, algorithm);
       group->leave();
       note_served(call, *group, from_ns);
       return MPI_SUCCESS;
@@ -109,7 +140,7 @@ int Runtime::carry_out(const Call& call, Check check, Serve serve, Pass pass) {
       return fail(*group, call, e.what());
     }
   }
-  const int code = pass();
+  const int code = way.pass();
   counters_.add_passed(call.operation, call.bytes, reason, note_end(call, "mpi", from_ns));
   return code;
 }

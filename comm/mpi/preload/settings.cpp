@@ -71,6 +71,7 @@ Settings Settings::parse(const Variable& variable) {
     s.operations = parse_operations("PAPFFT_PRELOAD_OPERATIONS", names);
   if (const char* thread = variable("PAPFFT_THREAD"))
     s.thread = static_cast<Thread>(index_of("PAPFFT_THREAD", thread, kThreadNames));
+  s.takes_started = number(variable, "PAPFFT_NONBLOCKING", 1, 0) == 1;
   s.is_reproducible = number(variable, "PAPFFT_REPRODUCIBLE", 1, 0) == 1;
   if (s.mode == Mode::observe) s.report = "-";
   if (const char* report = variable("PAPFFT_PRELOAD_REPORT"))
@@ -95,6 +96,7 @@ std::uint64_t Settings::hash() const {
   add(static_cast<std::uint64_t>(mode));
   add(least_bytes);
   for (const bool taken : operations) add(taken ? 1 : 0);
+  add(takes_started ? 1 : 0);
   add(is_reproducible ? 1 : 0);
   add(report.empty() ? 0 : 1);
   add(recording.empty() ? 0 : 1);

@@ -38,6 +38,7 @@ struct Settings {
   std::array<bool, kOperationCount> operations{};
   int most_communicators = 64;  ///< of the program's that have one of ours at a time
   Thread thread = Thread::program;
+  bool takes_started = false;    ///< calls that are only started (MPI_Ibcast) are taken, too
   bool is_reproducible = false;  ///< sums are added up in an order that depends on the number of ranks alone
   std::string report = {};       ///< where the summary goes: "" nowhere, "-" the standard error, or a file
   std::string recording = {};    ///< a file for the arrivals of the calls on MPI_COMM_WORLD; "": none

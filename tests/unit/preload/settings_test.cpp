@@ -46,6 +46,12 @@ TEST(PreloadSettings, Threads) {
   EXPECT_EQ(parsed({{"PAPFFT_THREAD", "none"}}).thread, Thread::none);
 }
 
+TEST(PreloadSettings, StartedCallsAreTakenIfAskedFor) {
+  EXPECT_FALSE(parsed({}).takes_started);
+  EXPECT_TRUE(parsed({{"PAPFFT_NONBLOCKING", "1"}}).takes_started);
+  EXPECT_NE(parsed({}).hash(), parsed({{"PAPFFT_NONBLOCKING", "1"}}).hash()) << "all ranks must agree";
+}
+
 TEST(PreloadSettings, Operations) {
   const Settings some = parsed({{"PAPFFT_PRELOAD_OPERATIONS", "reduce,gatherv"}});
   EXPECT_TRUE(some.takes(Operation::reduce));
