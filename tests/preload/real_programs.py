@@ -103,7 +103,7 @@ class Histogram(FortranProgram):
     environment = {"PAPFFT_THREAD": "multiple"}
 
     def results(self, folder, printed):
-        return numbers(r"(?:events|bins|round) ([0-9.E+]+),?", printed)
+        return numbers(r"(?:events|bins|last round) ([0-9.E+]+),?", printed)
 
 
 class Elk(Program):
@@ -153,7 +153,7 @@ class QuantumEspresso(Program):
 
     def command(self, folder):
         program = self.need("pw.x")
-        pseudo = next(pathlib.Path("/usr/share/espresso").rglob("Si*.UPF"), None)
+        pseudo = next(pathlib.Path("/usr/share/espresso").glob("pseudo/Si.pz-vbc.UPF"), None)
         if pseudo is None:
             raise CannotRun(f"apt-get install --no-install-recommends {self.install}")
         (folder / "pw.in").write_text(f"""&control

@@ -7,7 +7,7 @@ The model is a table of 16384 words x 64 features, whose mean over a text's word
 gradients. Rank 0 checks the first sum against the gradients of all batches, which it computes again. In the end the ranks' weights must agree.
 
 On the virtual cluster, whose hosts share the cores of one machine, an accelerator's time is slept:
-    papfft cluster run -n 8 -- env LD_PRELOAD=$(papfft preload --path) python3 train.py --steps 40 --us-per-word 20
+    papfft cluster run -n 8 -- env LD_PRELOAD=$(papfft preload --path) /usr/bin/python3 train.py --steps 40 --us-per-word 20
 """
 import argparse
 import sys
