@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Real programs with libpapfft_mpi.so preloaded and without: the same results? At what speed? How much is there to win?
 
-Each program runs without the library (`none`), and with it in the modes `off`, `observe` and `on`. A fourth mode, `all`, takes calls of any size and
-the operations that are not taken by default, without the guard: it is there for the results and not for speed. Two runs have the same results
+Each program runs without the library (`none`), and with it in the modes `off`, `observe` and `on`. A fourth mode, `all`, takes calls of any size
+and the operations that are not taken by default, by algorithms of ours: it is there for the results and not for speed. Two runs have the same results
 if every number is the same within the program's tolerance. A program that is not installed is skipped with a line that says what to install.
 
     tests/preload/real_programs.py --library build/release/libpapfft_mpi.so             # on this machine
@@ -31,6 +31,13 @@ MODES = {
     "observe": {"PAPFFT_PRELOAD": "observe"},
     "on": {"PAPFFT_PRELOAD": "on"},
     "all": {"PAPFFT_PRELOAD": "on", "PAPFFT_PRELOAD_BYTES": "1", "PAPFFT_PRELOAD_OPERATIONS": "all", "PAPFFT_GUARD": "0"},
+}
+
+
+# For the mode `all`, at every size. Otherwise `auto` leaves short calls, and on one host many long ones, to the MPI library.
+ALGORITHMS = {
+    "bcast": "circulant", "reduce": "rxk", "allreduce": "circulant", "gather": "bnom", "scatter": "bnom", "allgather": "circulant",
+    "reduce_scatter": "circulant", "alltoall": "pairwise",
 }
 
 
@@ -118,26 +125,10 @@ class Elk(Program):
         species = next(pathlib.Path("/usr/share").glob("elk*/species"), None)
         if species is None:
             raise CannotRun(f"apt-get install --no-install-recommends {self.install}")
-        (folder / "elk.in").write_text(f"""tasks
-  0
-maxscl
-  3
-avec
-  1.0 1.0 0.0
-  1.0 0.0 1.0
-  0.0 1.0 1.0
-scale
-  3.8267
-sppath
-  '{species}/'
-atoms
-  1
-  'Al.in'
-  1
-  0.0 0.0 0.0  0.0 0.0 0.0
-ngridk
-  4 4 4
-""")
+        # A block ends with a blank line.
+        blocks = ["tasks\n  0", "maxscl\n  3", "avec\n  1.0 1.0 0.0\n  1.0 0.0 1.0\n  0.0 1.0 1.0", "scale\n  3.8267",
+                  f"sppath\n  '{species}/'", "atoms\n  1\n  'Al.in'\n  1\n  0.0 0.0 0.0  0.0 0.0 0.0", "ngridk\n  2 2 2"]
+        (folder / "elk.in").write_text("\n\n".join(blocks) + "\n\n")
         return [program]
 
     def results(self, folder, printed):
@@ -180,7 +171,7 @@ K_POINTS automatic
 
 
 class Gpaw(Program):
-    """Density functional theory on grids, in Python and C: the energy of two k-points of aluminium."""
+    """Density functional theory on grids, in Python and C: aluminium's energy."""
 
     name = "gpaw"
     install = "gpaw gpaw-data"
@@ -189,11 +180,11 @@ class Gpaw(Program):
     def command(self, folder):
         python = self.need_module("gpaw")
         (folder / "al.py").write_text("""from ase.build import bulk
-from gpaw import GPAW, PW
-atoms = bulk('Al', cubic=True)
-atoms.calc = GPAW(mode=PW(250), kpts=(2, 2, 2), txt='gpaw.txt', convergence={'energy': 1e-5})
-energy = atoms.get_potential_energy()
+from gpaw import GPAW
 from gpaw.mpi import rank
+atoms = bulk('Al')
+atoms.calc = GPAW(mode='lcao', basis='sz(dzp)', h=0.3, kpts=(2, 2, 2), txt='gpaw.txt')
+energy = atoms.get_potential_energy()
 if rank == 0:
     print('energy %.9f' % energy)
 """)
@@ -285,6 +276,7 @@ class Hpcc(Program):
     def command(self, folder):
         program = self.need("hpcc")
         lines = pathlib.Path("/usr/share/doc/hpcc/examples/_hpccinf.txt").read_text().splitlines()
+        lines[5] = "300          Ns"
         lines[10], lines[11] = "1            Ps", f"{self.ranks}            Qs"
         (folder / "hpccinf.txt").write_text("\n".join(lines) + "\n")
         return [program]
@@ -360,6 +352,19 @@ class Launcher:
         return took_s, done.stdout
 
 
+def write_decisions(folder, mpiexec, most_ranks):
+    """Tables by which `auto` takes ALGORITHMS in all groups of up to so many ranks."""
+    version = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=True).stdout.split()[3]
+    cores = len(os.sched_getaffinity(0))
+    rows = "".join(f"{operation} {1 << power} {name}\n" for operation, name in ALGORITHMS.items() for power in range(0, 31, 2))
+    folder.mkdir()
+    for ranks in range(2, most_ranks + 1):
+        for hosts in range(1, ranks + 1):
+            crowded = "yes" if -(-ranks // hosts) > cores else "no"
+            (folder / f"decisions-{ranks}-on-{hosts}.txt").write_text(
+                f"papfft-decisions 1\nlibrary Open MPI v{version}\nranks {ranks}\nhosts {hosts}\ncrowded {crowded}\n{rows}")
+
+
 def differences(expected, found, tolerance):
     """@return one line that says what differs, or nothing"""
     if len(expected) != len(found):
@@ -385,7 +390,8 @@ class Comparison:
         self.times_s = {mode: [] for mode in options.modes}
         self.failures = []
         self.share = None
-        self.ours = 0
+        self.ours = {}
+        self.seen = 0
         self.results = None
 
     def run(self, launcher):
@@ -401,6 +407,9 @@ class Comparison:
             command = self.program.command(folder)
             report = folder / "papfft.json"
             preload = {"LD_PRELOAD": self.options.library, "PAPFFT_PRELOAD_REPORT": report, **MODES[mode]} if mode != "none" else {}
+            if mode == "all":
+                write_decisions(folder / "decisions", self.options.mpiexec, self.options.ranks)
+                preload["PAPFFT_DECISIONS"] = folder / "decisions"
             words = launcher.words({**preload, **self.program.environment}, command)
             try:
                 took_s, printed = launcher.run(words, folder)
@@ -424,7 +433,8 @@ class Comparison:
         elif mode == "observe":
             self.share = share_of_large(report)
         elif mode in ("on", "all"):
-            self.ours = max(self.ours, sum(row["ours"] for row in report["calls"]))
+            self.ours[mode] = sum(row["ours"] for row in report["calls"])
+            self.seen = sum(row["ours"] + row["passed"] for row in report["calls"])
 
     def row(self):
         """What came out, for people and for programs."""
@@ -432,7 +442,7 @@ class Comparison:
         first = medians.get("none")
         return {"program": self.program.name, "ranks": self.options.ranks, "failures": self.failures, "seconds": medians,
                 "times_faster": {mode: first / s for mode, s in medians.items() if first and mode not in ("none", "all")},
-                "share_of_large_calls": self.share, "most_calls_ours": self.ours, "results": len(self.results or [])}
+                "share_of_large_calls": self.share, "calls": self.seen, "calls_ours": self.ours, "results": len(self.results or [])}
 
 
 def line_of(row):
@@ -440,8 +450,9 @@ def line_of(row):
     share = "" if row["share_of_large_calls"] is None else f"; {100 * row['share_of_large_calls']:.1f} % in large collectives"
     word = "FAILED" if row["failures"] else "ok    "
     first = row["seconds"].get("none", 0)
+    ours = ", ".join(f"{mode} {calls}" for mode, calls in row["calls_ours"].items())
     return (f"{row['program']:<11} {word} {row['results']} results; {first:.1f} s; without / with: {ratios}{share}; "
-            f"up to {row['most_calls_ours']} calls ours")
+            f"of {row['calls']} calls ours: {ours}")
 
 
 def parsed():
