@@ -6,7 +6,7 @@ Each program runs without the library (`none`), and with it in the modes `off`, 
 and the operations that are not taken by default, by algorithms of ours: it is there for the results and not for speed. Two runs have the same results
 if every number is the same within the program's tolerance. A program that is not installed is skipped with a line that says what to install.
 
-    tests/preload/real_programs.py --library build/release/libpapfft_mpi.so             # on this machine
+    tests/preload/real_programs.py --library build/release/app/libpapfft_mpi.so         # on this machine
     tests/preload/real_programs.py --library ... --cluster NAME --ranks 8 --repeats 5   # on the virtual cluster of that name
 """
 import argparse
@@ -472,6 +472,7 @@ def parsed():
     if not options.library:
         arguments.error("--library is missing: the path of libpapfft_mpi.so, which `papfft preload --path` prints")
     options.library = str(pathlib.Path(options.library).resolve())
+    options.papfft = str(pathlib.Path(shutil.which(options.papfft) or options.papfft).resolve())
     return options
 
 
