@@ -110,7 +110,7 @@ class Histogram(FortranProgram):
     environment = {"PAPFFT_THREAD": "multiple"}
 
     def results(self, folder, printed):
-        return numbers(r"(?:events|bins|last round) ([0-9.E+]+),?", printed)
+        return numbers(r"(?:events|bins|last round) +([0-9.E+]+),?", printed)
 
 
 class Elk(Program):
@@ -203,7 +203,8 @@ class Mpgrafic(Program):
 
     def command(self, folder):
         program = self.need("mpgrafic")
-        (folder / "input").write_text("4\n0.3,0.7,70\n0.05\n1\n-0.92\n0.01,100.0\n-50\n1\n0\n\n\n\n\n1\n1234\nwhite.dat\n0\nnoise.dat\n")
+        answers = ["4", "0.3,0.7,70", "0.05", "1", "-0.92", "0.01,100.0", "-50", "1", "0", "", "", "", "", "1", "1234", "white.dat", "0", "noise.dat"]
+        (folder / "input").write_text("\n".join(answers) + "\n")
         return ["sh", "-c", f"exec {program} --np=64 < {folder}/input"]
 
     def results(self, folder, printed):
