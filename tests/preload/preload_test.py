@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Programs that know nothing of papfft, with libpapfft_mpi.so preloaded and without."""
 
+import importlib.util
 import json
 import os
 import pathlib
@@ -8,6 +9,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -21,12 +23,19 @@ KNOWN_TO_OWNERS = ["gatherv", "scatterv", "alltoallv"]
 IS_MPICH = "HYDRA" in subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True, timeout=60).stdout
 
 
+def command_of(program):
+    """@param program  a binary and maybe arguments, or a Python program of the folder programs"""
+    name, *arguments = program.split()
+    if name.endswith(".py"):
+        return [sys.executable, str(pathlib.Path(__file__).with_name("programs") / name), *arguments]
+    return [str(PROGRAMS / name), *arguments]
+
+
 def ranks_of(program, ranks, variables):
-    """A part of mpirun's command line. @param program  its name, and maybe arguments"""
+    """A part of mpirun's command line."""
     settings = [word for name, value in variables.items()
                 for word in (("-env", name, str(value)) if IS_MPICH else ("-x", f"{name}={value}"))]
-    name, *arguments = program.split()
-    return ["-n", str(ranks), *([] if IS_MPICH else ["--bind-to", "none"]), *settings, str(PROGRAMS / name), *arguments]
+    return ["-n", str(ranks), *([] if IS_MPICH else ["--bind-to", "none"]), *settings, *command_of(program)]
 
 
 def mpirun(*parts):
@@ -60,17 +69,25 @@ class Summary:
 
 
 class Programs(unittest.TestCase):
-    def preloaded(self, program, ranks, **variables):
-        """Runs a program, which checks its results by itself. @return its Summary and its standard error"""
+    def run_preloaded(self, program, ranks, arguments=(), **variables):
+        """Runs a program, which checks its results by itself. @return its Summary and how it has ended"""
         with tempfile.TemporaryDirectory() as folder:
             report = pathlib.Path(folder) / "report.json"
-            done = mpirun(ranks_of(program, ranks, {"LD_PRELOAD": LIBRARY, "PAPFFT_PRELOAD_REPORT": report, **variables}))
+            settings = {"LD_PRELOAD": LIBRARY, "PAPFFT_PRELOAD_REPORT": report, **variables}
+            done = mpirun([*ranks_of(program, ranks, settings), *arguments])
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            return Summary(report.read_text() if report.exists() else ""), done.stderr
+            return Summary(report.read_text() if report.exists() else ""), done
 
-    def without(self, program, ranks):
-        done = mpirun(ranks_of(program, ranks, {}))
+    def preloaded(self, program, ranks, **variables):
+        """@return the program's Summary and its standard error"""
+        summary, done = self.run_preloaded(program, ranks, **variables)
+        return summary, done.stderr
+
+    def without(self, program, ranks, arguments=()):
+        """@return what the program prints"""
+        done = mpirun([*ranks_of(program, ranks, {}), *arguments])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
 
 
 class StockTest(Programs):
@@ -284,3 +301,33 @@ class FortranTest(Programs):
                     self.assertGreater(summary.ours(operation), 0, operation)
                 # Open MPI's Fortran functions call the C ones: each call is seen once.
                 self.assertEqual(summary.seen("allreduce"), 3 * 2)
+
+
+def without_times(text):
+    return re.sub(r"[0-9.]+ (ms|s)\b", r"? \1", text)
+
+
+class UsersTest(Programs):
+    """Programs as their users write them, which check their results. What they print, times aside, is the same with the library."""
+
+    def compare(self, program, ranks, arguments, ours, **variables):
+        """@param ours  operations of which papfft must have carried out calls"""
+        if program.endswith(".py") and importlib.util.find_spec("mpi4py") is None:
+            self.skipTest("no mpi4py (Debian: python3-mpi4py)")
+        if not program.endswith(".py") and not (PROGRAMS / program).exists():
+            self.skipTest("no Fortran compiler")
+        summary, done = self.run_preloaded(program, ranks, arguments, **variables)
+        self.assertEqual(without_times(done.stdout), without_times(self.without(program, ranks, arguments)))
+        for operation in ours:
+            self.assertGreater(summary.ours(operation), 0, operation)
+
+    def test_training_in_python(self):
+        self.compare("train.py", 3, ["--steps", "4"], ["allreduce"])
+
+    def test_histograms_in_fortran(self):
+        self.compare("histogram", 3, ["3"], ["reduce", "allreduce"], PAPFFT_THREAD="multiple")
+
+    def test_one_collective_again_and_again(self):
+        for program, operation in (("repeat.py", "gather"), ("repeat_fortran", "gather"), ("repeat_fortran", "reduce")):
+            with self.subTest(program=program, operation=operation):
+                self.compare(program, 3, [operation, "1048576", "5", "2"], [operation])
