@@ -259,7 +259,7 @@ for (i in 1:5) {
   y <- mpi.bcast(if (rank == 1) x else double(200000), type = 2, rank = 1, comm = 0)
   all <- mpi.gather(x, type = 2, rdata = double(200000 * ranks), root = 0, comm = 0)
 }
-if (rank == 0) cat("result", format(sum(total), digits = 15), format(sum(first), digits = 15), format(sum(y), digits = 15), format(sum(all), digits = 15), "\\n")
+if (rank == 0) cat("result", sapply(c(sum(total), sum(first), sum(y), sum(all)), format, digits = 15), "\\n")
 invisible(mpi.finalize())
 """)
         return [program, folder / "job.R"]

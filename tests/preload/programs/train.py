@@ -46,7 +46,8 @@ def gradient_of(texts, table, layer):
         error = likely
         error[label] -= 1
         of_layer += np.outer(mean, error)
-        np.add.at(of_table, words, (layer @ error / len(words)).astype(np.float32))
+        distinct, times = np.unique(words, return_counts=True)
+        of_table[distinct] += np.outer(times, layer @ error / len(words))
     return of_table, of_layer, loss
 
 
