@@ -31,7 +31,7 @@ for argument in "$@"; do
     --quick) quick=true ;;
     --long)
       without_long=() fuzz_seconds=300 tidy_checks='--checks=clang-analyzer-*' tidy_sources+=' fft/*.cpp app/*.cpp' tidy_without='^$'
-      mpich_targets=(all) mpich_tests=(-E 'np[5-8]$')
+      mpich_targets=(all) mpich_tests=(-E 'np[4-8]$|^preload\.(Stock|On|AllOperations|FewCommunicators|Reproducible|Valgrind)$')
       tsan_targets+=(papfft) asan_targets+=(papfft_unit_tests papfft_io_tests) asan_labels+='|unit|io'
       ;;
     --keep-going) ninja_options=(-- -k 0) ;;
