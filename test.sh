@@ -22,8 +22,8 @@ tsan_targets=(papfft_thread_tests papfft_fft_tests)
 asan_targets=(papfft_thread_tests papfft_fft_tests papfft_mpi_tests)
 asan_labels='fft|threads|np1|np2|np4'
 # Of the tests with MPICH: those of what differs from Open MPI.
-mpich_targets=(papfft_preload papfft_preload_{conformance,threads,repeat,fortran} papfft_pat_test)
-mpich_tests=(-R '^preload\.(Large|Fortran|Threads|Mistakes)$|^papfft_pat_test\.(results|persistent)\.np2$')
+mpich_targets=(papfft_preload papfft_preload_{conformance,threads,repeat,overlap,fortran} papfft_pat_test)
+mpich_tests=(-R '^preload\.(Large|Fortran|Threads|Mistakes|StartedRefused)$|^papfft_pat_test\.(results|persistent)\.np2$')
 ninja_options=()
 without_long=(-LE '^long$')
 for argument in "$@"; do
