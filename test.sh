@@ -25,8 +25,8 @@ tsan_targets=(papfft_thread_tests papfft_fft_tests)
 asan_targets=(papfft_thread_tests papfft_fft_tests)
 asan_labels='fft|threads'
 # Of the tests with MPICH: those of what differs from Open MPI.
-mpich_targets=(papfft_preload papfft_preload_{conformance,threads,repeat,fortran} papfft_pat_test)
-mpich_tests=(-R '^preload\.(Large|Fortran|Threads|Mistakes)$|^papfft_pat_test\.(results|persistent)\.np2$')
+mpich_targets=(papfft_preload papfft_preload_{conformance,threads,repeat,overlap,fortran} papfft_pat_test)
+mpich_tests=(-R '^preload\.(Large|Fortran|Threads|Mistakes|StartedRefused)$|^papfft_pat_test\.(results|persistent)\.np2$')
 ninja_options=()
 without_long=(-LE '^long$')
 for argument in "$@"; do
@@ -34,7 +34,7 @@ for argument in "$@"; do
     --quick) quick=true ;;
     --long)
       without_long=() fuzz_seconds=300 tidy_checks='--checks=clang-analyzer-*' tidy_folders='^(comm|fft|app)/' tidy_without='^$' tidy_unity=OFF
-      mpich_targets=(all) mpich_tests=(-E 'np[5-8]$')
+      mpich_targets=(all) mpich_tests=(-E 'np[4-8]$|^preload\.(Stock|On|AllOperations|FewCommunicators|Reproducible|Valgrind)$')
       tsan_targets+=(papfft) asan_targets+=(papfft_unit_tests papfft_io_tests papfft_mpi_tests) asan_labels+='|unit|io|np1|np2|np4'
       ;;
     --keep-going) ninja_options=(-- -k 0) ;;

@@ -148,8 +148,7 @@ TEST_F(Decisions, MayNameMpisAlgorithms) {
 }
 
 TEST(StockAlgorithms, GoByTheirNumbers) {
-  if (!StockVariables::are_enabled())
-    GTEST_SKIP() << "this MPI library does not let a program choose";
+  if (!StockVariables::are_enabled()) GTEST_SKIP() << "this MPI library does not let a program choose";
   Communicator comm(MPI_COMM_WORLD);
   std::vector<float> sum(3000);
   const std::vector<float> mine(3000, 1);

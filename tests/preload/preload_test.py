@@ -126,6 +126,14 @@ class AllOperationsTest(Programs):
                     self.assertGreater(summary.ours(operation), 0, operation)
 
 
+class StartedRefusedTest(Programs):
+    def test_mpich_cannot_wait_for_them(self):
+        if IS_MPICH:
+            _, said = self.preloaded("overlap", 2, PAPFFT_NONBLOCKING=1)
+            self.assertIn("PAPFFT_NONBLOCKING=1 needs Open MPI", said)
+
+
+@unittest.skipIf(IS_MPICH, "refused")
 class StartedTest(Programs):
     """MPI_Ibcast and so on."""
 

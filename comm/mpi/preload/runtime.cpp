@@ -23,6 +23,15 @@ int world_rank() {
   return rank;
 }
 
+/// While one thread waits for a generalized request and another one communicates, MPICH 4.0.2 moves messages on in both at once. UCX
+/// then ends the program.
+void require_started_calls() {
+#ifdef MPICH_VERSION
+  throw std::invalid_argument(
+      "PAPFFT_NONBLOCKING=1 needs Open MPI; what would work with MPICH: PAPFFT_NONBLOCKING=0");
+#endif
+}
+
 /// Of a reproducible job. Ways that are chosen by times would differ from run to run.
 Options as_reproducible(Options options) {
   options.guard = false;
@@ -77,6 +86,7 @@ Runtime::Runtime() {
     settings_ = Settings::parse([](const char* name) -> const char* { return std::getenv(name); });
     options_ = Options::from_environment();
     if (settings_.is_reproducible) options_ = as_reproducible(options_);
+    if (settings_.takes_started) require_started_calls();
   } catch (const std::invalid_argument& e) {
     error_ = e.what();
   }
