@@ -387,6 +387,7 @@ std::vector<fft::AxisStep> array_steps(const TransformOptions& options, std::spa
     throw UsageError("--length is for transforms along one axis");
   }
   std::vector<fft::AxisStep> steps;
+  steps.reserve(axes.size());
   for (const std::size_t axis : axes) {
     steps.push_back({axis, line_plan(options, shape[axis], axis == axes.back(), is_complex)});
   }
