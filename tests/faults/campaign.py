@@ -37,7 +37,7 @@ class Campaign:
         self.folder = folder
         self.arguments = arguments
         self.jobs = jobs.all_jobs()
-        self.run_name = f"{os.getpid()}"
+        self.run_name = f"{os.getpid()}.{folder.name}"
         self.lock = threading.Lock()
         self.undisturbed_s = {}
         self.clusters = queue.Queue()
