@@ -235,7 +235,8 @@ TEST(NpyErrors, NameTheFileTheFaultAndTheRemedy) {
             "x.npy: holds samples of type '<f3'; supported types are c8, c16, f4, f8, i1, u1, i2, u2, i4, "
             "u4, f2, i8, u8");
   EXPECT_EQ(error_of(with("'\x1b[31m\n'", "False", "(4,)")),
-            "x.npy: holds samples of type '\ufffd[31m\ufffd'; supported types are c8, c16, f4, f8, i1, u1, i2, u2, i4, "
+            "x.npy: holds samples of type '\ufffd[31m\ufffd'; supported types are c8, c16, f4, f8, i1, u1, "
+            "i2, u2, i4, "
             "u4, f2, i8, u8");
   EXPECT_THAT(error_of(with("[('a', '<f8')]", "False", "(1,)")),
               StartsWith("x.npy: holds records, not numbers; supported types are c8"));
