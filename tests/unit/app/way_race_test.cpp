@@ -54,6 +54,15 @@ TEST(WayRace, JudgesByTheMedian) {
   EXPECT_EQ(race.ways().back().us, 3e6);
 }
 
+TEST(WayRace, TheMedianOfAnEvenNumberOfCallsIsBetweenTheTwoInTheMiddle) {
+  Track track;
+  track.times_s = {{"a", {1, 9, 4, 2}}};
+  WayRace race = track.race();
+  race.add("a");
+  race.round(4, 10);
+  EXPECT_EQ(race.ways().front().us, 3e6);
+}
+
 TEST(WayRace, BeyondTheBudgetOnlyTheKeptGetTheirFirstCall) {
   Track track;
   track.times_s = {{"kept", {1}}, {"other", {1}}, {"late", {1}}, {"kept late", {1}}};
