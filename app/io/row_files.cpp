@@ -16,7 +16,7 @@ namespace papfft::app::io {
 
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 18;
+constexpr std::size_t kWrittenAtOnce = std::size_t{1} << 18;
 /// So begin the journal's last lines: "from row 17: how".
 constexpr const char* kFromRow = "\nfrom row ";
 
@@ -133,13 +133,13 @@ template <typename Sample>
 void RowFiles<Sample>::write(const Sample* first, std::size_t rows) {
   const auto bytes = std::as_bytes(std::span(first, rows * row_length_));
   for (File& f : files_) {
-    if (f.waiting.empty() && bytes.size() >= kPieceBytes) {
+    if (f.waiting.empty() && bytes.size() >= kWrittenAtOnce) {
       f.file->write(bytes);
       continue;
     }
     f.waiting.insert(f.waiting.end(), bytes.begin(), bytes.end());
     // Whoever reads a pipe shall not wait for rows to come.
-    if (f.waiting.size() >= kPieceBytes || f.file->is_direct()) flush(f);
+    if (f.waiting.size() >= kWrittenAtOnce || f.file->is_direct()) flush(f);
   }
   rows_ += rows;
 }

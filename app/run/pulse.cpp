@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 constexpr unsigned char kLives = 1;
 constexpr unsigned char kBye = 2;
 constexpr int kTag = 1;
-constexpr milliseconds kLookEvery{200};
+constexpr milliseconds kPulseEvery{200};
 constexpr milliseconds kAtLeast{5000};  // beyond the watchdogs' time, in which their speaker is found
 
 }  // namespace
@@ -37,7 +37,7 @@ struct Pulse::Peer {
 Pulse::Pulse(milliseconds stuck_after, Alarm alarm)
     : transport_(MPI_COMM_WORLD, false),
       limit_(stuck_after + std::max(stuck_after / 2, kAtLeast)),
-      looks_per_beat_(static_cast<int>(std::max<std::int64_t>(1, stuck_after / kLookEvery / 8))),
+      looks_per_beat_(static_cast<int>(std::max<std::int64_t>(1, stuck_after / kPulseEvery / 8))),
       alarm_(std::move(alarm)),
       channel_(transport_.open()),
       peers_(std::make_shared<std::vector<Peer>>()) {
@@ -115,7 +115,7 @@ void Pulse::watch() {
             true, fmt::format("rank {} waits for any message of rank {}", transport_.rank(), peer.rank)));
         return;
       }
-    } while (!changed_.wait_for(lock, kLookEvery, [this] { return stopping_; }));
+    } while (!changed_.wait_for(lock, kPulseEvery, [this] { return stopping_; }));
   } catch (
       const std::exception&) {  // the job is ending, or there is no memory: silence is not noticed any more
   }

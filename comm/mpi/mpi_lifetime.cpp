@@ -35,7 +35,7 @@ struct detail::AtMpiEnd::Task {
 
 namespace {
 
-std::atomic<bool> ended{false};
+std::atomic<bool> has_ended{false};
 
 /// Never destroyed: sessions may be, after it would have been.
 class Tasks {
@@ -76,7 +76,7 @@ class Tasks {
 /// MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else, while messages can still be sent.
 int end_with_mpi(MPI_Comm /*self*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
   Tasks::all().run();
-  ended.store(true, std::memory_order_relaxed);
+  has_ended.store(true, std::memory_order_relaxed);
   return MPI_SUCCESS;
 }
 
@@ -91,7 +91,7 @@ void require_mpi() {
   if (finalized != 0 || mpi_has_ended()) throw StateError("papfft: MPI_Finalize has already been called");
 }
 
-bool mpi_has_ended() noexcept { return ended.load(std::memory_order_relaxed); }
+bool mpi_has_ended() noexcept { return has_ended.load(std::memory_order_relaxed); }
 
 void watch_mpi_end() {
   static std::once_flag once;
