@@ -373,7 +373,7 @@ class Transform {
       tell("papfft: {}\n", e.what());
       return false;
     }
-    tell("papfft: ended by {} with vectors under way; {}\n", job_.stop()->name(),
+    tell("papfft: {}ended by {} with vectors under way; {}\n", job_.stop()->note(), job_.stop()->name(),
          EarlyEnd::kept_text(
              {.count = sink_->done(),
               .kept = options_.resume ? EarlyEnd::Kept::for_resume : EarlyEnd::Kept::in_output}));
