@@ -142,7 +142,10 @@ void TraceBuilder::add(const Json& event) {
   const std::string phase = text(event, "ph");
   const auto rank = static_cast<std::size_t>(number(event, "pid", kMostRanks));
   const std::string name = text(event, "name");
-  if (trace_.ranks.size() <= rank) trace_.ranks.resize(rank + 1);
+  if (trace_.ranks.size() <= rank) {
+    trace_.ranks.resize(rank + 1);
+    trace_.hosts.resize(rank + 1);
+  }
   if (phase == "X") {
     add_slice(event, rank);
   } else if (phase == "i") {
@@ -154,6 +157,7 @@ void TraceBuilder::add(const Json& event) {
   } else if (name == "process_name") {
     if (!event.contains("args") || !event.at("args").is_object()) fail("has no 'args'");
     trace_.ranks[rank] = text(event.at("args"), "name");
+    if (event.at("args").contains("host")) trace_.hosts[rank] = text(event.at("args"), "host");
   }
 }
 
@@ -206,6 +210,7 @@ Trace TraceBuilder::finish(const Json& document, std::string text) && {
   for (std::size_t r = 0; r < trace_.ranks.size(); ++r) {
     if (trace_.ranks[r].empty()) trace_.ranks[r] = fmt::format("rank {}", r);
   }
+  if (std::ranges::any_of(trace_.hosts, &std::string::empty)) trace_.hosts.clear();
   // A phase that is nothing but a call is shown as the call.
   std::set<std::string> called;
   for (const TraceSlice& slice : trace_.slices) {

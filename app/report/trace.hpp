@@ -69,6 +69,7 @@ struct Trace {
   std::string machine = {};             ///< "host h0, cores 2, ..."
   std::string machine_name = {};        ///< "h0, 2 cores, Open MPI v4.1.4."
   std::vector<std::string> ranks = {};  ///< names; at least one
+  std::vector<std::string> hosts = {};  ///< per rank its host's name; none where the file names none
   std::vector<TraceSlice> slices =
       {};  ///< by beginning; of those that begin together, what contains others first
   std::vector<TraceMessage> messages = {};

@@ -10,6 +10,8 @@
 #include <set>
 #include <tuple>
 
+#include "app/report/host_rows.hpp"
+
 namespace papfft::app::report {
 namespace {
 
@@ -57,7 +59,10 @@ bool is_call(const TraceSlice& slice) {
 class TimelinePlot {
  public:
   TimelinePlot(const Trace& trace, Range window, bool detailed)
-      : trace_(trace), window_(window), detailed_(detailed) {
+      : trace_(trace),
+        window_(window),
+        detailed_(detailed),
+        rows_(rows_by_host(trace.ranks.size(), trace.hosts)) {
     for (const TraceSlice& slice : trace.slices) {
       if (!shows(slice.begin_s, slice.end_s)) continue;
       lanes_.try_emplace(lane_of(slice), 0);
@@ -75,7 +80,8 @@ class TimelinePlot {
   [[nodiscard]] Gantt plot() {
     chart_ = {.row_label = "rank",
               .x = {.label = "time since the job's first event", .unit = "s", .range = window_}};
-    for (std::size_t r = 0; r < trace_.ranks.size(); ++r) chart_.rows.push_back(std::to_string(r));
+    chart_.rows = rows_.labels;
+    chart_.bands = rows_.boxes;
     std::map<Activity, std::size_t> kinds;
     for (const auto& [where, slices] : of_lane_) {
       for (const TraceSlice* slice : slices) kinds.emplace(slice->activity, 0);
@@ -89,8 +95,11 @@ class TimelinePlot {
       std::vector<Stretch> all = stretches(slices);
       if (all.size() > kCells) all = coarser(all);
       for (const Stretch& s : all) {
-        chart_.bars.push_back(
-            {rank, {s.begin_s, s.end_s}, kinds.at(s.slice->activity), across(lane), caption(s)});
+        chart_.bars.push_back({rows_.row_of[rank],
+                               {s.begin_s, s.end_s},
+                               kinds.at(s.slice->activity),
+                               across(lane),
+                               caption(s)});
       }
     }
     if (detailed_) {
@@ -150,7 +159,7 @@ class TimelinePlot {
     for (const TraceEdge& edge : trace_.edges) {
       const Lane lane = {0, 0};
       if (shows(edge.at_s, edge.at_s) && lanes_.contains(lane))
-        chart_.marks.push_back({edge.rank, edge.at_s, across(lane)});
+        chart_.marks.push_back({rows_.row_of[edge.rank], edge.at_s, across(lane)});
     }
     if (chart_.marks.size() > kMostMarks) chart_.marks.clear();
     if (!chart_.marks.empty()) chart_.mark_name = "edge";
@@ -159,7 +168,8 @@ class TimelinePlot {
   void add_messages() {
     for (const TraceMessage& message : trace_.messages) {
       if (!shows(message.begin_s, message.end_s)) continue;
-      chart_.links.push_back({message.from, message.begin_s, message.to, message.end_s, 0});
+      chart_.links.push_back(
+          {rows_.row_of[message.from], message.begin_s, rows_.row_of[message.to], message.end_s, 0});
     }
     if (chart_.links.size() > kMostMessages) chart_.links.clear();
     if (!chart_.links.empty()) chart_.link_kinds = {{"message", kMessageColor}};
@@ -168,6 +178,7 @@ class TimelinePlot {
   const Trace& trace_;
   Range window_;
   bool detailed_;
+  HostRows rows_;
   std::map<Lane, int> lanes_;  // the index from the top
   std::map<std::pair<std::size_t, Lane>, std::vector<const TraceSlice*>> of_lane_;
   Gantt chart_;

@@ -242,7 +242,8 @@ void write_timeline(const std::string& path, const comm::Timeline& timeline,
   std::vector<std::vector<int>> threads;
   for (std::size_t r = 0; r < hosts.size(); ++r) {
     const int rank = static_cast<int>(r);
-    out.metadata(rank, 0, "process_name", {{"name", fmt::format("rank {} ({})", rank, hosts[r])}});
+    out.metadata(rank, 0, "process_name",
+                 {{"name", fmt::format("rank {} ({})", rank, hosts[r])}, {"host", hosts[r]}});
     out.metadata(rank, 0, "process_sort_index", {{"sort_index", rank}});
     std::vector<Slice> slices = calls[r];
     add_events(slices, timeline.events[r]);

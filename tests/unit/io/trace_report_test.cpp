@@ -130,6 +130,28 @@ TEST(Trace, ALongJobGetsAPictureOfItsFirstCallsToo) {
   EXPECT_EQ(make_figures(trace_of(short_job), "01").size(), 2U);
 }
 
+TEST(Trace, RanksOfAHostStandTogetherInABox) {
+  Json events;
+  for (int rank = 0; rank < 4; ++rank) {
+    const char* host = rank % 2 == 0 ? "a" : "b";
+    events.push_back(
+        {{"pid", rank}, {"ph", "M"}, {"name", "process_name"}, {"args", {{"name", "r"}, {"host", host}}}});
+    events.push_back(slice(rank, 0, "compute", "compute", 10 * rank, 5));
+  }
+  const auto plot = std::get<Gantt>(make_figures(trace_of(events), "01").at(0).plot);
+  EXPECT_THAT(plot.rows, ElementsAre("0", "2", "1", "3"));
+  ASSERT_EQ(plot.bands.size(), 2U);
+  EXPECT_EQ(plot.bands[1].name, "b");
+  EXPECT_EQ(plot.bands[1].first_row, 2U);
+  EXPECT_EQ(plot.bands[1].last_row, 3U);
+  for (const Gantt::Bar& bar : plot.bars) {
+    const std::array<std::size_t, 4> rank_of_row = {0, 2, 1, 3};
+    EXPECT_NEAR(bar.span.lo, 1e-5 * static_cast<double>(rank_of_row.at(bar.row)), 1e-9);
+  }
+  events[0]["args"].erase("host");  // as in a file of an older program
+  EXPECT_THAT(std::get<Gantt>(make_figures(trace_of(events), "01").at(0).plot).bands, IsEmpty());
+}
+
 TEST(Trace, WhatCannotBeSeenIsNotDrawn) {
   Json events;
   for (int i = 0; i < 100000; ++i) events.push_back(slice(0, 0, "compute", "compute", 10 * i, 9));
