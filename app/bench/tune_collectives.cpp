@@ -186,13 +186,13 @@ class CollectiveTuner {
     race.round(2, kNear);
     race.round(4, kNear);
     for (int calls = 8; calls < kMostCalls && race.has_time(); calls += 8) race.round(8, kClose);
-    smaller_ = {operation, size.total_bytes, race.ways().front().us, smaller.hopeless};
+    smaller_ = {operation, size.total_bytes, race.ways("mpi").front().us, smaller.hopeless};
     if (is_by_bytes(smaller, smaller_)) std::ranges::move(far_off, std::back_inserter(smaller_.hopeless));
-    keep_stock(operation, size, race.ways());
+    keep_stock(operation, size, race.ways("mpi"));
     if (options_.are_arrivals_unknown)
-      keep(operation, size, by_worst_slowdown(cell, data, race.ways(), budget_s));
+      keep(operation, size, by_worst_slowdown(cell, data, race.ways("mpi"), budget_s));
     else
-      keep(operation, size, race.ways());
+      keep(operation, size, race.ways("mpi"));
   }
 
   /// How late each case lets the ranks come depends on the link that most messages take.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "app/bench/mann_whitney.hpp"
+
 namespace papfft::app {
 
 double WayRace::Runner::least() const {
@@ -50,10 +52,20 @@ std::vector<std::string> WayRace::round(int calls, double factor) {
   return dropped;
 }
 
-std::vector<comm::DecisionTable::Way> WayRace::ways() const {
+bool WayRace::is_surely_faster(const Runner& way, const Runner& usual) {
+  const bool can_tell = std::min(way.times_s.size(), usual.times_s.size()) >= kFewestToTell;
+  return !can_tell || mann_whitney_p(usual.times_s, way.times_s) < kMostDoubt;
+}
+
+std::vector<comm::DecisionTable::Way> WayRace::ways(const std::string& usual) const {
   constexpr double kUsPerS = 1e6;
+  const auto known = std::ranges::find(runners_, usual, &Runner::name);
   std::vector<comm::DecisionTable::Way> ways;
-  for (const Runner& r : runners_) ways.push_back({r.name, r.median() * kUsPerS});
+  for (const Runner& r : runners_) {
+    const bool is_in_doubt =
+        known != runners_.end() && r.median() < known->median() && !is_surely_faster(r, *known);
+    ways.push_back({r.name, (is_in_doubt ? *known : r).median() * kUsPerS});
+  }
   std::ranges::stable_sort(ways, {}, &comm::DecisionTable::Way::us);
   return ways;
 }

@@ -49,6 +49,24 @@ bool is_timed(const std::vector<DecisionTable::Way>& ways) {
 
 double log_size(std::size_t bytes) { return std::log(static_cast<double>(bytes) + 1); }
 
+bool is_default(const DecisionTable::Way& way) { return way.name == "mpi"; }
+
+std::vector<DecisionTable::Way> default_first(std::vector<DecisionTable::Way> ways) {
+  const auto stock = std::ranges::find_if(ways, is_default);
+  if (stock != ways.end()) std::rotate(ways.begin(), stock, stock + 1);
+  return ways;
+}
+
+/// Measured again, what gained less than this may lose: then the MPI library's default comes first.
+constexpr double kWorthLeavingDefault = 1.03;
+
+std::vector<DecisionTable::Way> default_first_if_close(std::vector<DecisionTable::Way> ways) {
+  const auto stock = std::ranges::find_if(ways, is_default);
+  const bool is_close =
+      stock != ways.end() && is_timed(ways) && stock->us <= kWorthLeavingDefault * ways.front().us;
+  return is_close ? default_first(std::move(ways)) : ways;
+}
+
 /// @param share    of the way from `below` to `above`, in logarithms
 /// @param nearest  the ways of the nearer of the two
 std::vector<DecisionTable::Way> between(const DecisionTable::Row& below, const DecisionTable::Row& above,
@@ -62,23 +80,17 @@ std::vector<DecisionTable::Way> between(const DecisionTable::Row& below, const D
   const auto is_in_both = [&](const DecisionTable::Way& way) {
     return std::ranges::find(timed, way.name, &DecisionTable::Way::name) != timed.end();
   };
-  if (!is_in_both(nearest.front())) return nearest;
+  if (!is_in_both(nearest.front())) {
+    // It overtakes the default somewhere between the two, and nobody knows where.
+    const std::vector<DecisionTable::Way>& other = &nearest == &below.ways ? above.ways : below.ways;
+    const bool overtakes = is_timed(nearest) && is_default(default_first_if_close(other).front());
+    return overtakes ? default_first(nearest) : nearest;
+  }
   std::ranges::stable_sort(timed, {}, &DecisionTable::Way::us);
   std::vector<DecisionTable::Way> all = timed;
   std::ranges::copy_if(nearest, std::back_inserter(all),
                        std::not_fn(is_in_both));  // if none of the others can be gone
   return all;
-}
-
-/// Measured again, what gained less than this may lose: then the MPI library's default comes first.
-constexpr double kWorthLeavingDefault = 1.03;
-
-std::vector<DecisionTable::Way> default_first_if_close(std::vector<DecisionTable::Way> ways) {
-  const auto stock = std::ranges::find(ways, "mpi", &DecisionTable::Way::name);
-  const bool is_close =
-      stock != ways.end() && is_timed(ways) && stock->us <= kWorthLeavingDefault * ways.front().us;
-  if (is_close) std::rotate(ways.begin(), stock, stock + 1);
-  return ways;
 }
 
 const std::array<std::string_view, 2> kYesOrNo = {"no", "yes"};

@@ -67,7 +67,8 @@ class DecisionTable {
   void set(Row row);
   /// The ways for a call, the fastest first: those of the measured size that is nearest by ratio, if it is within a factor of kReach.
   /// Else none. Between two measured sizes that are at most kReach^2 apart, ways that were timed at both come first, by their times on the
-  /// line between the two in logarithms; but only if the nearest size's fastest is among them, as else nothing is known of that one here.
+  /// line between the two in logarithms; but only if the nearest size's fastest is among them, as else nothing is known of that one here. Then
+  /// the MPI library's default comes first, if it is the fastest of the other size.
   [[nodiscard]] std::vector<Way> ways(Operation operation, std::size_t bytes) const;
 
   static constexpr double kReach = 4;

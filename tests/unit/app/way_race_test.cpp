@@ -63,6 +63,35 @@ TEST(WayRace, TheMedianOfAnEvenNumberOfCallsIsBetweenTheTwoInTheMiddle) {
   EXPECT_EQ(race.ways().front().us, 3e6);
 }
 
+TEST(WayRace, WhatIsNotSurelyFasterHasTheUsualTime) {
+  Track track;
+  track.times_s = {{"usual", {5, 4, 6, 5, 7, 5}},
+                   {"lucky", {4, 6, 3, 5, 7, 4}},
+                   {"faster", {3, 2, 3, 2, 3, 2}},
+                   {"slower", {8}}};
+  WayRace race = track.race();
+  for (const char* way : {"lucky", "slower", "faster", "usual"}) race.add(way);
+  race.round(6, 10);
+  const auto us_of = [&](const std::string& name, const std::string& usual) {
+    const auto ways = race.ways(usual);
+    return std::ranges::find(ways, name, &comm::DecisionTable::Way::name)->us;
+  };
+  EXPECT_EQ(us_of("lucky", "usual"), 5e6);
+  EXPECT_EQ(us_of("faster", "usual"), 2.5e6);
+  EXPECT_EQ(us_of("slower", "usual"), 8e6);
+  EXPECT_EQ(us_of("lucky", ""), 4.5e6);
+  EXPECT_EQ(us_of("lucky", "nobody"), 4.5e6);
+}
+
+TEST(WayRace, FewCallsAreJudgedByTheMedian) {
+  Track track;
+  track.times_s = {{"usual", {5}}, {"faster", {4}}};
+  WayRace race = track.race();
+  for (const char* way : {"usual", "faster"}) race.add(way);
+  race.round(4, 10);
+  EXPECT_EQ(race.ways("usual").front(), (comm::DecisionTable::Way{"faster", 4e6}));
+}
+
 TEST(WayRace, BeyondTheBudgetOnlyTheKeptGetTheirFirstCall) {
   Track track;
   track.times_s = {{"kept", {1}}, {"other", {1}}, {"late", {1}}, {"kept late", {1}}};

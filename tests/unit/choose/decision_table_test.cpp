@@ -120,6 +120,17 @@ TEST(DecisionTable, TakesTheNearestSizeWhereNothingIsKnownOfItsFastestAtTheOther
   EXPECT_EQ(names(table.ways(Operation::gather, 3000)), "mpi lin");
 }
 
+TEST(DecisionTable, StaysWithTheDefaultUntilItIsKnownToBeOvertaken) {
+  const DecisionTable table = DecisionTable::parse(
+      "papfft-decisions 1\n"
+      "bcast 1000 mpi=10 bnom=20\n"
+      "bcast 4000 chain=30 mpi=60\n"
+      "bcast 16000 circulant=60 mpi=130\n");
+  EXPECT_EQ(names(table.ways(Operation::bcast, 3000)), "mpi chain");
+  EXPECT_EQ(names(table.ways(Operation::bcast, 4000)), "chain mpi");
+  EXPECT_EQ(names(table.ways(Operation::bcast, 10000)), "circulant mpi") << "the default wins at neither end";
+}
+
 TEST(DecisionTable, SaysWhichLineIsWrong) {
   EXPECT_EQ(complaint("bcast 5 chain"), "nothing");
   EXPECT_THAT(complaint("bcast 5 nonsense"), HasSubstr("line 3: "));
