@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <random>
 #include <stdexcept>
 
 #include "app/bench/bench.hpp"
@@ -137,13 +139,18 @@ class GuidelinesBench {
             options_.call.type == "float"};
   }
 
-  /// Another entrant begins each round: what comes after a pause, or after a certain other, is not the same one each time.
+  /// Each round has an order of its own: a call after one that has just filled the links takes longer, and that must not always be the
+  /// same entrant's.
   void measure(CollectiveCaller& caller, const CollectiveSettings& settings, std::vector<Entrant>& entrants) {
     const auto begin = std::chrono::steady_clock::now();
+    std::vector<std::size_t> order(entrants.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::mt19937_64 random(options_.call.seed);  // the same on all ranks
     for (int round = 0; round < options_.call.warmup + options_.call.iterations; ++round) {
       const int counted = round - options_.call.warmup;
-      for (std::size_t turn = 0; turn < entrants.size(); ++turn) {
-        Entrant& entrant = entrants[(static_cast<std::size_t>(round) + turn) % entrants.size()];
+      std::ranges::shuffle(order, random);
+      for (const std::size_t turn : order) {
+        Entrant& entrant = entrants[turn];
         const CallRecord mine = caller.call(*entrant.data, *entrant.size->pattern, entrant.contender, round);
         const std::vector<CallRecord> all = group_.comm.to_root(std::span(&mine, 1));
         if (!job_.is_root()) continue;

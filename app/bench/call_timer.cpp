@@ -13,22 +13,25 @@ std::optional<double> CallTimer::time_of(comm::Communicator& by, CollectiveData&
   const double start_s = MPI_Wtime();
   data.fill(++calls_);
   comm_.double_barrier();
-  const double begin_s = MPI_Wtime();
+  const std::int64_t arrival_ns = clock_.now_ns();
   if (delay.count() > 0) waiting_.run_for(delay);
-  double time_s = 0;
+  bool is_refused = false;
   try {
     data.call(by, algorithm);
-    time_s = MPI_Wtime() - begin_s;
-  } catch (const comm::TransportError&) {  // the algorithm refuses this number of ranks
-    time_s = -1;
+  } catch (const comm::TransportError&) {  // by the number of ranks
+    is_refused = true;
   }
+  const std::int64_t exit_ns = clock_.now_ns();
   comm_.quiet_barrier();
-  double least_s = data.is_correct() ? time_s : -1;
-  PAPFFT_MPI(MPI_Allreduce, MPI_IN_PLACE, &least_s, 1, MPI_DOUBLE, MPI_MIN, comm_.get());
-  std::array<double, 2> longest_s = {time_s, MPI_Wtime() - start_s};
-  PAPFFT_MPI(MPI_Allreduce, MPI_IN_PLACE, longest_s.data(), 2, MPI_DOUBLE, MPI_MAX, comm_.get());
-  spent_s_ += longest_s[1];
-  return least_s < 0 ? std::nullopt : std::optional(longest_s[0]);
+  constexpr double kSecondsPerNs = 1e-9;
+  const auto spent_ns = static_cast<std::int64_t>((MPI_Wtime() - start_s) / kSecondsPerNs);
+  std::array<std::int64_t, 4> most = {-arrival_ns, exit_ns, spent_ns,
+                                      is_refused || !data.is_correct() ? 1 : 0};
+  PAPFFT_MPI(MPI_Allreduce, MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_INT64_T, MPI_MAX,
+             comm_.get());
+  spent_s_ += kSecondsPerNs * static_cast<double>(most[2]);
+  if (most[3] != 0) return std::nullopt;
+  return kSecondsPerNs * static_cast<double>(most[1] + most[0]);
 }
 
 }  // namespace papfft::app

@@ -14,11 +14,12 @@ namespace papfft::app {
 /// Times single calls for which all ranks come together, or as late as they are told.
 class CallTimer {
  public:
-  explicit CallTimer(const OwnComm& comm) : comm_(comm) {}
+  /// @param clock  whose time is the same on all ranks
+  CallTimer(const OwnComm& comm, const comm::MpiSession& clock) : comm_(comm), clock_(clock) {}
 
   /// Collective: new data, barriers, the call, the check. @param delay  this rank comes so much later to the call
-  /// @return the slowest rank's time in s, delays included, the same on all ranks; nothing: the algorithm refused the number of ranks
-  /// or gave wrong data
+  /// @return from when the first rank was there to the last exit, in s, delays included, the same on all ranks; nothing: the algorithm
+  /// refused the number of ranks or gave wrong data. A rank's own time would not do: ranks leave a barrier up to half a short call apart.
   [[nodiscard]] std::optional<double> time_of(comm::Communicator& by, CollectiveData& data,
                                               const std::string& algorithm,
                                               std::chrono::nanoseconds delay = {});
@@ -28,6 +29,7 @@ class CallTimer {
 
  private:
   const OwnComm& comm_;
+  const comm::MpiSession& clock_;
   Work waiting_{"sleep"};  // which leaves the core to others
   std::uint64_t calls_ = 0;
   double spent_s_ = 0;

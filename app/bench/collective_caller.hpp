@@ -27,10 +27,10 @@ struct CallGroup {
   CallGroup(Job& job, const CollectiveOptions& options);
 
   OwnComm comm;
-  CallTimer timer{comm};
   CallAlarm watch;
   /// Its clock is the same on all ranks.
   comm::MpiSession session;
+  CallTimer timer{comm, session};
   /// For calls without predictions; nullptr: the session makes them.
   std::unique_ptr<comm::Communicator> plain;
   std::uint64_t calls = 0;

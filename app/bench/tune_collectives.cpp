@@ -88,6 +88,7 @@ class CollectiveTuner {
       tune(cells[done], left_s / static_cast<double>(cells.size() - done));
       progress.show(++done, cells.size());
     }
+    clock_.close();
     job_.at_root([&] { write(); });
   }
 
@@ -343,7 +344,8 @@ class CollectiveTuner {
   std::vector<Operation> operations_;
   std::vector<std::uint64_t> bytes_;
   OwnComm comm_world_{job_.comm().options().stuck_after};
-  CallTimer timer_{comm_world_};
+  comm::MpiSession clock_{MPI_COMM_WORLD, job_.comm().options(), comm::SessionOptions{.background = false}};
+  CallTimer timer_{comm_world_, clock_};
   comm::Communicator comm_{MPI_COMM_WORLD, job_.comm().options()};
   comm::Hosts hosts_{job_.size(), comm_.engine().transport().host_of_rank()};
   comm::GroupSize group_;

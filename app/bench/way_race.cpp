@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "app/bench/mann_whitney.hpp"
 
@@ -25,8 +26,12 @@ void WayRace::add(const std::string& way, bool keep) {
 
 std::vector<std::string> WayRace::round(int calls, double factor) {
   std::vector<std::string> broken;
+  std::vector<std::size_t> order(runners_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
   for (int call = 0; call < calls; ++call) {
-    for (Runner& runner : runners_) {
+    std::ranges::shuffle(order, random_);
+    for (const std::size_t turn : order) {
+      Runner& runner = runners_[turn];
       const bool is_out = std::ranges::find(broken, runner.name) != broken.end();
       const bool must_run = runner.keep && runner.times_s.empty();
       if (is_out || (!has_time() && !must_run)) continue;

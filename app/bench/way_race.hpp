@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ class WayRace {
 
   /// @param keep  it stays in the race, however slow it is
   void add(const std::string& way, bool keep = false);
-  /// Calls each way that is still in the race so often; drops those whose least time is more than `factor` times the best.
+  /// Calls each way that is still in the race so often, each time in another order: a call after one that has just filled the links takes
+  /// longer, and that must not always be the same way's. Drops those whose least time is more than `factor` times the best.
   /// @return what it dropped
   std::vector<std::string> round(int calls, double factor);
   [[nodiscard]] bool has_time() const { return spent_s_ <= budget_s_; }
@@ -32,8 +34,8 @@ class WayRace {
   [[nodiscard]] std::vector<comm::DecisionTable::Way> ways(const std::string& usual = {}) const;
 
   static constexpr double kMostDoubt = 0.01;
-  static constexpr std::size_t kFewestToTell =
-      5;  ///< calls: no fewer can give such a p. Calls that get fewer are long and vary little.
+  /// Calls: no fewer can give such a p. Calls that get fewer are long and vary little.
+  static constexpr std::size_t kFewestToTell = 5;
 
  private:
   struct Runner {
@@ -49,6 +51,7 @@ class WayRace {
   double budget_s_;
   double spent_s_ = 0;
   std::vector<Runner> runners_;
+  std::mt19937_64 random_{1};  // the same on all ranks
 };
 
 }  // namespace papfft::app
