@@ -104,6 +104,7 @@ class CollectiveTuner {
     Operation operation{};
     std::uint64_t bytes = 0;
     double least_us = 0;
+    std::string fastest = {};
     std::vector<std::string> hopeless = {};  // ways that need no call with longer vectors
   };
 
@@ -176,6 +177,7 @@ class CollectiveTuner {
     };
     race.add("mpi", true);
     race.add(own_choice(operation, size.block_bytes), true);
+    if (!smaller.fastest.empty()) race.add(smaller.fastest, true);
     if (options_.measures_all)
       add_stock(operation, kStockSegmentBytes, add);
     else
@@ -187,7 +189,8 @@ class CollectiveTuner {
     race.round(2, kNear);
     race.round(4, kNear);
     for (int calls = 8; calls < kMostCalls && race.has_time(); calls += 8) race.round(8, kClose);
-    smaller_ = {operation, size.total_bytes, race.ways("mpi").front().us, smaller.hopeless};
+    const DecisionTable::Way fastest = race.ways("mpi").front();
+    smaller_ = {operation, size.total_bytes, fastest.us, fastest.name, smaller.hopeless};
     if (is_by_bytes(smaller, smaller_)) std::ranges::move(far_off, std::back_inserter(smaller_.hopeless));
     keep_stock(operation, size, race.ways("mpi"));
     if (options_.are_arrivals_unknown)
