@@ -26,6 +26,7 @@ constexpr int kFewRanks = 16;  // that a root can serve one by one as fast
 constexpr std::size_t kOwnBcastBytes = 49152;
 constexpr std::size_t kOwnReduceBytes = 131072;
 constexpr std::size_t kOwnBlockBytes = 131072;
+constexpr std::size_t kOwnAllgatherBytes = 90112;
 constexpr std::size_t kOwnPairBytes = 65536;
 constexpr std::size_t kOwnAllreduceBytes = 524288;
 // and from here on the one that keeps to one neighbour each way than the one with fewer rounds.
@@ -116,7 +117,7 @@ const Algorithm& choose_reduce(const Call& c) {
 }
 
 const Algorithm& choose_allgather(const Call& c) {
-  return c.bytes >= kOwnBlockBytes ? allgather_ring : allgather_circulant;
+  return c.bytes >= kOwnAllgatherBytes ? allgather_ring : allgather_circulant;
 }
 
 const Algorithm& choose_allgatherv(const Call& c) {
@@ -164,8 +165,8 @@ constexpr auto kRules = [] {
   of(Operation::bcast) = {kOwnBcastBytes, choose_bcast, kLevelsVectorBytes, "circulant@hosts"};
   of(Operation::reduce) = {kOwnReduceBytes, choose_reduce, kLevelsReduceBytes, "chain@hosts",
                            kRingBytesPerRank};
-  of(Operation::allgather) = {kOwnBlockBytes, choose_allgather, kLevelsBlockBytes, "ring@lanes"};
-  of(Operation::allgatherv) = {kOwnBlockBytes, choose_allgatherv, kLevelsBlockBytes, "ring@lanes"};
+  of(Operation::allgather) = {kOwnAllgatherBytes, choose_allgather, kLevelsBlockBytes, "ring@lanes"};
+  of(Operation::allgatherv) = {kOwnAllgatherBytes, choose_allgatherv, kLevelsBlockBytes, "ring@lanes"};
   of(Operation::allreduce) = {kOwnAllreduceBytes, choose_allreduce, kLevelsAllreduceBytes, "ring@hosts",
                               kRingBytesPerRank};
   of(Operation::reduce_scatter) = {kOwnBlockBytes, choose_reduce_scatter, kLevelsBlockBytes, "ring@lanes"};
