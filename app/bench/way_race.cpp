@@ -13,7 +13,8 @@ double WayRace::Runner::least() const {
   return times_s.empty() ? std::numeric_limits<double>::infinity() : *std::ranges::min_element(times_s);
 }
 
-double WayRace::Runner::median() const {
+double WayRace::Runner::typical() const {
+  if (times_s.size() < kFewestToTell) return least();
   std::vector<double> sorted = times_s;
   std::ranges::sort(sorted);
   const std::size_t n = sorted.size();
@@ -68,8 +69,8 @@ std::vector<comm::DecisionTable::Way> WayRace::ways(const std::string& usual) co
   std::vector<comm::DecisionTable::Way> ways;
   for (const Runner& r : runners_) {
     const bool is_in_doubt =
-        known != runners_.end() && r.median() < known->median() && !is_surely_faster(r, *known);
-    ways.push_back({r.name, (is_in_doubt ? *known : r).median() * kUsPerS});
+        known != runners_.end() && r.typical() < known->typical() && !is_surely_faster(r, *known);
+    ways.push_back({r.name, (is_in_doubt ? *known : r).typical() * kUsPerS});
   }
   std::ranges::stable_sort(ways, {}, &comm::DecisionTable::Way::us);
   return ways;

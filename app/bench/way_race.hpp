@@ -28,7 +28,7 @@ class WayRace {
   std::vector<std::string> round(int calls, double factor);
   [[nodiscard]] bool has_time() const { return spent_s_ <= budget_s_; }
 
-  /// The ways that are still in the race, the fastest first, by the median of their times. Of many ways that are equally fast, some come
+  /// The ways that are still in the race, the fastest first, by their typical times. Of many ways that are equally fast, some come
   /// out ahead by chance. So a way that is not surely faster than the usual one (p < kMostDoubt) is given the usual one's time.
   /// @param usual  its name; one that is not in the race changes nothing
   [[nodiscard]] std::vector<comm::DecisionTable::Way> ways(const std::string& usual = {}) const;
@@ -43,7 +43,8 @@ class WayRace {
     bool keep = false;
     std::vector<double> times_s = {};
     [[nodiscard]] double least() const;
-    [[nodiscard]] double median() const;
+    /// The median; of few calls the least, as one that something else delayed would decide.
+    [[nodiscard]] double typical() const;
   };
   [[nodiscard]] static bool is_surely_faster(const Runner& way, const Runner& usual);
 
