@@ -126,6 +126,38 @@ class AllOperationsTest(Programs):
                     self.assertGreater(summary.ours(operation), 0, operation)
 
 
+class AlltoallwTest(Programs):
+    """Counted with alltoallv."""
+
+    def test_seen(self):
+        summary, _ = self.preloaded("memory alltoallw 100000 4", 2)
+        self.assertEqual((summary.seen("alltoallv"), summary.ours("alltoallv")), (2 * 4, 0))
+        self.assertEqual(summary.reasons(), {"operation not taken"})
+
+    def test_served(self):
+        summary, _ = self.preloaded("memory alltoallw 100000 4", 2, PAPFFT_PRELOAD_OPERATIONS="alltoallv", PAPFFT_GUARD=0)
+        self.assertEqual((summary.seen("alltoallv"), summary.ours("alltoallv")), (2 * 4, 2 * 4))
+
+
+class MemoryTest(Programs):
+    def test_a_call_that_repeats_is_planned_once(self):
+        """Both a call that `auto` leaves to MPI and one of ours."""
+        for arguments, ours in ((("allreduce", "80000"), 0), (("bcast", "1048576"), 2 * 40)):
+            with self.subTest(arguments=arguments):
+                summary, done = self.run_preloaded("memory", 2, [*arguments, "40"], PAPFFT_GUARD=0)
+                self.assertEqual(summary.ours(), ours)
+                self.assertEqual(re.findall(r"least allocations (\d+)", done.stdout), ["0", "0"], done.stdout)
+
+    @unittest.skipIf(IS_MPICH, "Open MPI's mpirun")
+    def test_a_rank_without_memory_ends_the_job(self):
+        """At once, wherever it is missing: others may wait for that rank."""
+        for fails_at in (1, 2, 5, 20, 60):
+            with self.subTest(fails_at=fails_at):
+                done = mpirun([*ranks_of("memory", 3, {"LD_PRELOAD": LIBRARY}), "bcast", "1048576", "3", str(fails_at)])
+                self.assertNotEqual(done.returncode, 0, done.stdout)
+                self.assertIn("papfft preload: bcast: std::bad_alloc", done.stderr)
+
+
 class StartedRefusedTest(Programs):
     def test_mpich_cannot_wait_for_them(self):
         if IS_MPICH:
@@ -139,6 +171,12 @@ class StartedTest(Programs):
 
     def test_they_are_ours_if_asked_for(self):
         summary, _ = self.preloaded("conformance started", 3, PAPFFT_NONBLOCKING=1)
+        for operation in KNOWN_EVERYWHERE:
+            self.assertGreater(summary.ours(operation), 0, operation)
+        self.assertIn("started, with an operation of the program's", summary.reasons())
+
+    def test_persistent_ones_are_ours_if_asked_for(self):
+        summary, _ = self.preloaded("conformance persistent", 3, PAPFFT_NONBLOCKING=1)
         for operation in KNOWN_EVERYWHERE:
             self.assertGreater(summary.ours(operation), 0, operation)
         self.assertIn("started, with an operation of the program's", summary.reasons())
