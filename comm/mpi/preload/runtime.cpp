@@ -23,8 +23,8 @@ int world_rank() {
   return rank;
 }
 
-/// While one thread waits for a generalized request and another one communicates, MPICH 4.0.2 moves messages on in both at once. UCX
-/// then ends the program.
+/// While one thread waited for a generalized request of MPICH 4.0.2 and another one communicated, it moved messages on in both at once,
+/// and UCX ended the program. Our requests are ordinary ones now; whether that is enough is not known.
 void require_started_calls() {
 #ifdef MPICH_VERSION
   throw std::invalid_argument(
