@@ -38,11 +38,11 @@ def ranks_of(program, ranks, variables):
     return ["-n", str(ranks), *([] if IS_MPICH else ["--bind-to", "none"]), *settings, *command_of(program)]
 
 
-def mpirun(*parts):
+def mpirun(*parts, timeout_s=240):
     """@param parts  each what ranks_of() returns"""
     words = [word for part in parts for word in ([":"] if part is not parts[0] else []) + part]
     for _ in range(3):
-        done = subprocess.run([MPIEXEC, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240)
+        done = subprocess.run([MPIEXEC, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout_s)
         # mpirun itself, now and then, when its standard input ends (open-mpi/ompi issue 7483).
         if done.returncode != -signal.SIGSEGV or "orte_iof_hnp_read_local_handler" not in done.stderr:
             break
@@ -211,6 +211,14 @@ class SoakTest(Programs):
             with self.subTest(variables=variables):
                 summary, _ = self.preloaded("soak 600 20", 3, **variables)
                 self.assertGreater(summary.ours(), 0)
+
+
+class LongSoakTest(Programs):
+    def test_memory_does_not_grow(self):
+        """The program fails if its second half takes 500 KB more than the first."""
+        variables = {"LD_PRELOAD": LIBRARY, "PAPFFT_PRELOAD_BYTES": 1024, "PAPFFT_PRELOAD_OPERATIONS": "all"}
+        done = mpirun(ranks_of("soak 300000 200 500", 3, variables), timeout_s=1700)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 class ValgrindTest(Programs):
