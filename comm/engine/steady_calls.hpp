@@ -29,8 +29,8 @@ struct SteadyCall {
 /// allocation the next time. For calls of one thread at a time; dropped with the group.
 class SteadyCalls {
  public:
-  /// Of the calls made longest ago, plan and execution are dropped.
-  static constexpr std::size_t kMost = 16;
+  /// Of the calls made longest ago, plan and execution are dropped. Whoever asks before a call who will serve it (preload/) asks for another one.
+  static constexpr std::size_t kMost = 32;
 
   /// That call, planned anew if it is none of those kept. @param waits  its caller waits for its end @throws as CallPlanner::plan
   [[nodiscard]] std::shared_ptr<SteadyCall> find(const CallPlanner& planner, const CallArguments& arguments,

@@ -5,15 +5,7 @@
 #define PAPFFT_MPI_LISTS_H_
 
 /* Calls DO(name, name in small letters, the name of its algorithms' operation, parameters, arguments) for each operation: */
-#define PAPFFT_FOR_EACH_MPI_CALL(DO)                                                                    \
-  PAPFFT_FOR_EACH_MPI_CALL_OF_ONE_TYPE(DO)                                                              \
-  DO(Alltoallw, alltoallw, alltoallv,                                                                   \
-     (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], \
-      void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[]),      \
-     (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes))
-
-/* The same without those whose blocks have a datatype each. */
-#define PAPFFT_FOR_EACH_MPI_CALL_OF_ONE_TYPE(DO)                                                             \
+#define PAPFFT_FOR_EACH_MPI_CALL(DO)                                                                         \
   DO(Scatter, scatter, scatter, PAPFFT_BLOCKS, PAPFFT_BLOCKS_GIVEN)                                          \
   DO(Gather, gather, gather, PAPFFT_BLOCKS, PAPFFT_BLOCKS_GIVEN)                                             \
   DO(Bcast, bcast, bcast, PAPFFT_VECTOR, PAPFFT_VECTOR_GIVEN)                                                \
@@ -43,6 +35,10 @@
      (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,               \
       void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype),                    \
      (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype))                       \
+  DO(Alltoallw, alltoallw, alltoallv,                                                                        \
+     (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],      \
+      void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[]),           \
+     (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes))                     \
   DO(Gatherv, gatherv, gatherv,                                                                              \
      (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],      \
       const int displs[], MPI_Datatype recvtype, int root),                                                  \

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Usage: mpirun -n N conformance [started|large]
+/* Usage: mpirun -n N conformance [started|persistent|large]
  * Calls MPI's collectives in all their forms and compares each result, byte by byte, with one that is made of point-to-point messages and
  * MPI_Reduce_local. Knows nothing of papfft: run it with and without libpapfft_mpi.so preloaded.
- * started: by MPI_Ibcast and so on; large: by those of MPI 4 that count beyond an int, where there are any. */
+ * started: by MPI_Ibcast and so on; persistent: by MPI_Bcast_init and so on; large: by those of MPI 4 that count beyond an int, where there
+ * are any. */
 #include <mpi.h>
+#if MPI_VERSION < 4
+#include <mpi-ext.h> /* Open MPI's persistent collectives */
+#define INIT_OF(Name) MPIX_##Name##_init
+#else
+#define INIT_OF(Name) MPI_##Name##_init
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,17 +29,22 @@ enum { WITH_MPICH = 0 };
 static int failures;
 
 /* The form in which the collectives are called. */
-static enum { BLOCKING, STARTED, LARGE } form;
+static enum { BLOCKING, STARTED, PERSISTENT, LARGE } form;
 
-#define CALL_V(Name, name, ...)              \
-  do {                                       \
-    if (form == STARTED) {                   \
-      MPI_Request request;                   \
-      MPI_I##name(__VA_ARGS__, &request);    \
-      MPI_Wait(&request, MPI_STATUS_IGNORE); \
-    } else {                                 \
-      MPI_##Name(__VA_ARGS__);               \
-    }                                        \
+#define CALL_V(Name, name, ...)                            \
+  do {                                                     \
+    MPI_Request request;                                   \
+    if (form == STARTED) {                                 \
+      MPI_I##name(__VA_ARGS__, &request);                  \
+      MPI_Wait(&request, MPI_STATUS_IGNORE);               \
+    } else if (form == PERSISTENT) {                       \
+      INIT_OF(Name)(__VA_ARGS__, MPI_INFO_NULL, &request); \
+      MPI_Start(&request);                                 \
+      MPI_Wait(&request, MPI_STATUS_IGNORE);               \
+      MPI_Request_free(&request);                          \
+    } else {                                               \
+      MPI_##Name(__VA_ARGS__);                             \
+    }                                                      \
   } while (0)
 #if MPI_VERSION >= 4
 #define CALL(Name, name, ...)          \
@@ -353,6 +365,45 @@ static void test_alltoall(Kind k, int count, int in_place, MPI_Comm comm) {
   expect(in_place ? "alltoall in place" : "alltoall", k, got, want, all);
 }
 
+/* Rank s has count + s + t elements for rank t. With a datatype for each block: from a rank of odd number they are blocks of so many. */
+static void test_alltoallw(Kind k, int count, int in_place, MPI_Comm comm) {
+  const int rank = rank_of(comm);
+  const int ranks = size_of(comm);
+  int counts[MOST_RANKS];
+  MPI_Datatype types[MOST_RANKS];
+  int ones[MOST_RANKS];
+  int displs_bytes[MOST_RANKS];
+  MPI_Datatype wholes[MOST_RANKS];
+  int end = 0;
+  for (int r = 0; r < ranks; ++r) {
+    counts[r] = count + rank + r;
+    displs_bytes[r] = end * (int)k.extent;
+    types[r] = k.type;
+    MPI_Type_contiguous(counts[r], k.type, &wholes[r]);
+    MPI_Type_commit(&wholes[r]);
+    ones[r] = 1;
+    end += counts[r] + 1;
+  }
+  char* mine = filled(k, (size_t)end, rank);
+  char* want = in_place ? copy_of(mine, (size_t)end * k.extent) : blank(k, (size_t)end);
+  char* got = copy_of(want, (size_t)end * k.extent);
+  for (int s = 0; s < ranks; ++s) {
+    for (int t = 0; t < ranks; ++t)
+      move(mine + displs_bytes[t], count + s + t, k.type, s, want + displs_bytes[s], count + s + t, k.type, t,
+           comm);
+  }
+  const int is_odd = rank % 2;
+  if (in_place) {
+    CALL_V(Alltoallw, alltoallw, MPI_IN_PLACE, NULL, NULL, NULL, got, counts, displs_bytes, types, comm);
+  } else {
+    CALL_V(Alltoallw, alltoallw, mine, is_odd ? ones : counts, displs_bytes, is_odd ? wholes : types, got,
+           counts, displs_bytes, types, comm);
+  }
+  for (int r = 0; r < ranks; ++r) MPI_Type_free(&wholes[r]);
+  free(mine);
+  expect(in_place ? "alltoallw in place" : "alltoallw", k, got, want, (size_t)end);
+}
+
 /* Rank s has count + s + t elements for rank t. */
 static void test_alltoallv(Kind k, int count, int in_place, MPI_Comm comm) {
   const int rank = rank_of(comm);
@@ -501,6 +552,7 @@ static void test_moves(const Kinds* all, size_t most, int bytes, int root, MPI_C
       test_allgatherv(k, count / 4 + 1, in_place, comm);
       test_alltoall(k, count / 4 + 1, in_place, comm);
       test_alltoallv(k, count / 4 + 1, in_place, comm);
+      test_alltoallw(k, count / 4 + 1, in_place, comm);
     }
   }
   test_bcast_of_two_types(1 + bytes / 8, root, comm);
@@ -664,10 +716,83 @@ static void test_together(int bytes) {
   MPI_Comm_free(&comms[0]);
 }
 
+/* Persistent calls that are started again and again, several of them at once, with other data each time. Their communicator and datatype
+ * have been freed, and the list of counts is gone. */
+static void test_again(int bytes) {
+  enum { CALLS = 3, ROUNDS = 4 };
+  const Kind k = {"double", MPI_DOUBLE, sizeof(double), fill_double};
+  const int rank = rank_of(MPI_COMM_WORLD);
+  const int ranks = size_of(MPI_COMM_WORLD);
+  const int count = bytes / (int)sizeof(double);
+  const size_t n = (size_t)count;
+  double* mine = malloc(n * sizeof *mine);
+  double* sum = malloc(n * sizeof *sum);
+  double* told = malloc(n * sizeof *told);
+  double* all = malloc(n * (size_t)ranks * sizeof *all);
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Datatype type;
+  MPI_Type_contiguous(1, MPI_DOUBLE, &type);
+  MPI_Type_commit(&type);
+  int counts[MOST_RANKS];
+  int displs[MOST_RANKS];
+  for (int r = 0; r < ranks; ++r) {
+    counts[r] = count;
+    displs[r] = r * count;
+  }
+  MPI_Request requests[CALLS];
+  INIT_OF(Bcast)(told, count, type, ranks - 1, comm, MPI_INFO_NULL, &requests[0]);
+  INIT_OF(Allreduce)(mine, sum, count, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, &requests[1]);
+  INIT_OF(Allgatherv)
+  (mine, count, MPI_DOUBLE, all, counts, displs, MPI_DOUBLE, comm, MPI_INFO_NULL, &requests[2]);
+  memset(counts, 0, sizeof counts);
+  memset(displs, 0, sizeof displs);
+  MPI_Type_free(&type);
+  MPI_Comm_free(&comm);
+  int wrong = 0;
+  for (int round = 0; round < ROUNDS; ++round) {
+    for (size_t i = 0; i < n; ++i) {
+      mine[i] = value(i, rank) + round;
+      told[i] = rank == ranks - 1 ? value(i, rank) + 7 * round : -1;
+      sum[i] = all[i] = -1;
+    }
+    if (round % 2 == 0) {
+      MPI_Startall(CALLS, requests);
+    } else {
+      for (int c = 0; c < CALLS; ++c) MPI_Start(&requests[c]);
+    }
+    int is_done = 0;
+    MPI_Status statuses[CALLS]; /* as in test_together */
+    while (round == 1 && !is_done) MPI_Testall(CALLS, requests, &is_done, statuses);
+    MPI_Waitall(CALLS, requests, statuses);
+    for (size_t i = 0; i < n; ++i) {
+      double expected = 0;
+      for (int r = 0; r < ranks; ++r) {
+        expected += value(i, r) + round;
+        wrong += all[(size_t)r * n + i] != value(i, r) + round;
+      }
+      wrong += sum[i] != expected;
+      wrong += told[i] != value(i, ranks - 1) + 7 * round;
+    }
+  }
+  for (int c = 0; c < CALLS; ++c) MPI_Request_free(&requests[c]);
+  if (wrong > 0) {
+    ++failures;
+    fprintf(stderr, "persistent calls that are started again: %d wrong values of %s\n", wrong, k.name);
+  }
+  free(mine);
+  free(sum);
+  free(told);
+  free(all);
+}
+
+static int is_named(const char* word, const char* name) { return strcmp(word, name) == 0; }
+
 int main(int argc, char** argv) {
   int provided;
-  if (argc > 1) form = strcmp(argv[1], "started") == 0 ? STARTED : LARGE;
-  if (form == STARTED) {
+  if (argc > 1)
+    form = is_named(argv[1], "started") ? STARTED : is_named(argv[1], "persistent") ? PERSISTENT : LARGE;
+  if (form == STARTED || form == PERSISTENT) {
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   } else {
     MPI_Init(&argc, &argv);
@@ -713,6 +838,7 @@ int main(int argc, char** argv) {
   test_attributes(long_bytes);
   test_many(long_bytes / 4);
   if (form == STARTED) test_together(long_bytes);
+  if (form == PERSISTENT) test_again(long_bytes);
 
   MPI_Op_free(&all.ordered);
   MPI_Op_free(&all.add);

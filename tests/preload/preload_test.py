@@ -38,11 +38,11 @@ def ranks_of(program, ranks, variables):
     return ["-n", str(ranks), *([] if IS_MPICH else ["--bind-to", "none"]), *settings, *command_of(program)]
 
 
-def mpirun(*parts):
+def mpirun(*parts, timeout_s=240):
     """@param parts  each what ranks_of() returns"""
     words = [word for part in parts for word in ([":"] if part is not parts[0] else []) + part]
     for _ in range(3):
-        done = subprocess.run([MPIEXEC, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240)
+        done = subprocess.run([MPIEXEC, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout_s)
         # mpirun itself, now and then, when its standard input ends (open-mpi/ompi issue 7483).
         if done.returncode != -signal.SIGSEGV or "orte_iof_hnp_read_local_handler" not in done.stderr:
             break
@@ -126,6 +126,38 @@ class AllOperationsTest(Programs):
                     self.assertGreater(summary.ours(operation), 0, operation)
 
 
+class AlltoallwTest(Programs):
+    """Counted with alltoallv."""
+
+    def test_seen(self):
+        summary, _ = self.preloaded("memory alltoallw 100000 4", 2)
+        self.assertEqual((summary.seen("alltoallv"), summary.ours("alltoallv")), (2 * 4, 0))
+        self.assertEqual(summary.reasons(), {"operation not taken"})
+
+    def test_served(self):
+        summary, _ = self.preloaded("memory alltoallw 100000 4", 2, PAPFFT_PRELOAD_OPERATIONS="alltoallv", PAPFFT_GUARD=0)
+        self.assertEqual((summary.seen("alltoallv"), summary.ours("alltoallv")), (2 * 4, 2 * 4))
+
+
+class MemoryTest(Programs):
+    def test_a_call_that_repeats_is_planned_once(self):
+        """Both a call that `auto` leaves to MPI and one of ours."""
+        for arguments, ours in ((("allreduce", "80000"), 0), (("bcast", "1048576"), 2 * 40)):
+            with self.subTest(arguments=arguments):
+                summary, done = self.run_preloaded("memory", 2, [*arguments, "40"], PAPFFT_GUARD=0)
+                self.assertEqual(summary.ours(), ours)
+                self.assertEqual(re.findall(r"least allocations (\d+)", done.stdout), ["0", "0"], done.stdout)
+
+    @unittest.skipIf(IS_MPICH, "Open MPI's mpirun")
+    def test_a_rank_without_memory_ends_the_job(self):
+        """At once, wherever it is missing: others may wait for that rank."""
+        for fails_at in (1, 2, 5, 20, 60):
+            with self.subTest(fails_at=fails_at):
+                done = mpirun([*ranks_of("memory", 3, {"LD_PRELOAD": LIBRARY}), "bcast", "1048576", "3", str(fails_at)])
+                self.assertNotEqual(done.returncode, 0, done.stdout)
+                self.assertIn("papfft preload: bcast: std::bad_alloc", done.stderr)
+
+
 class StartedRefusedTest(Programs):
     def test_mpich_cannot_wait_for_them(self):
         if IS_MPICH:
@@ -139,6 +171,12 @@ class StartedTest(Programs):
 
     def test_they_are_ours_if_asked_for(self):
         summary, _ = self.preloaded("conformance started", 3, PAPFFT_NONBLOCKING=1)
+        for operation in KNOWN_EVERYWHERE:
+            self.assertGreater(summary.ours(operation), 0, operation)
+        self.assertIn("started, with an operation of the program's", summary.reasons())
+
+    def test_persistent_ones_are_ours_if_asked_for(self):
+        summary, _ = self.preloaded("conformance persistent", 3, PAPFFT_NONBLOCKING=1)
         for operation in KNOWN_EVERYWHERE:
             self.assertGreater(summary.ours(operation), 0, operation)
         self.assertIn("started, with an operation of the program's", summary.reasons())
@@ -173,6 +211,14 @@ class SoakTest(Programs):
             with self.subTest(variables=variables):
                 summary, _ = self.preloaded("soak 600 20", 3, **variables)
                 self.assertGreater(summary.ours(), 0)
+
+
+class LongSoakTest(Programs):
+    def test_memory_does_not_grow(self):
+        """The program fails if its second half takes 500 KB more than the first."""
+        variables = {"LD_PRELOAD": LIBRARY, "PAPFFT_PRELOAD_BYTES": 1024, "PAPFFT_PRELOAD_OPERATIONS": "all"}
+        done = mpirun(ranks_of("soak 300000 200 500", 3, variables), timeout_s=1700)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 class ValgrindTest(Programs):

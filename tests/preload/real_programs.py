@@ -61,6 +61,11 @@ class Program:
         """@return the numbers that are the program's results"""
         raise NotImplementedError
 
+    def loop_s(self, printed):
+        """@return the time that the program says it has spent after its start, or nothing"""
+        found = numbers(r"\ball (\d*\.\d+) s\b", printed)
+        return found[0] if found else None
+
     def need(self, name):
         """@return the path of an installed program"""
         path = shutil.which(name)
@@ -389,6 +394,7 @@ class Comparison:
         self.program = program
         self.options = options
         self.times_s = {mode: [] for mode in options.modes}
+        self.loops_s = {mode: [] for mode in options.modes}
         self.failures = []
         self.share = None
         self.ours = {}
@@ -419,6 +425,8 @@ class Comparison:
                 self.failures.append(f"{mode}: {error}")
                 return
             self.times_s[mode].append(took_s)
+            if (loop_s := self.program.loop_s(printed)) is not None:
+                self.loops_s[mode].append(loop_s)
             self.note(mode, found, json.loads(report.read_text()) if report.exists() else None)
 
     def note(self, mode, found, report):
@@ -439,15 +447,24 @@ class Comparison:
 
     def row(self):
         """What came out, for people and for programs."""
-        medians = {mode: statistics.median(times) for mode, times in self.times_s.items() if times}
-        first = medians.get("none")
+        medians, times_faster = times_and_ratios(self.times_s)
+        loops, loops_faster = times_and_ratios(self.loops_s)
         return {"program": self.program.name, "ranks": self.options.ranks, "failures": self.failures, "seconds": medians,
-                "times_faster": {mode: first / s for mode, s in medians.items() if first and mode not in ("none", "all")},
+                "times_faster": times_faster, "loop_seconds": loops, "loop_times_faster": loops_faster,
                 "share_of_large_calls": self.share, "calls": self.seen, "calls_ours": self.ours, "results": len(self.results or [])}
+
+
+def times_and_ratios(times_s):
+    """@param times_s  lists by mode @return by mode the medians, and how many times as long it takes without the library"""
+    medians = {mode: statistics.median(times) for mode, times in times_s.items() if times}
+    first = medians.get("none")
+    return medians, {mode: first / s for mode, s in medians.items() if first and s and mode not in ("none", "all")}
 
 
 def line_of(row):
     ratios = ", ".join(f"{mode} {ratio:.2f}" for mode, ratio in row["times_faster"].items())
+    if row["loop_times_faster"]:
+        ratios += "; after its start " + ", ".join(f"{mode} {ratio:.2f}" for mode, ratio in row["loop_times_faster"].items())
     share = "" if row["share_of_large_calls"] is None else f"; {100 * row['share_of_large_calls']:.1f} % in large collectives"
     word = "FAILED" if row["failures"] else "ok    "
     first = row["seconds"].get("none", 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Usage: mpirun -n N soak CALLS COMMUNICATORS [MOST_KB]
  * Two threads make so many collective calls in all, of all operations and of sizes up to 256 KiB, on so many communicators, which they make and
- * free again and again. Checks all results. Says how much memory is in use after half of the calls and at the end. With MOST_KB it fails
- * if that has grown by more. */
+ * free again and again. Checks all results. Says how much memory is in use after each eighth of the calls. With MOST_KB it fails if that has
+ * grown by more in the second half. */
 #include <malloc.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -29,8 +29,9 @@ typedef struct {
   int counts[MOST_RANKS], displs[MOST_RANKS];
 } Call;
 
-static pthread_barrier_t halfway;
-static long kb_halfway;
+enum { LOOKS = 8 };
+static pthread_barrier_t all_wait;
+static long kb[LOOKS];
 
 /* The same on all ranks. */
 static int drawn(Work* w, int below) {
@@ -119,6 +120,22 @@ static void alltoallv(Work* w, Call* c) {
   MPI_Alltoallv(w->send, c->counts, c->displs, MPI_INT, w->recv, counts, displs, MPI_INT, c->comm);
   for (int r = 0; r < c->ranks; ++r) check(w, w->recv + displs[r], c, r, c->rank, counts[r]);
 }
+/* The same, with a datatype for each block. */
+static void alltoallw(Work* w, Call* c) {
+  int counts[MOST_RANKS];
+  int to[MOST_RANKS];
+  int from[MOST_RANKS];
+  MPI_Datatype types[MOST_RANKS];
+  for (int r = 0; r < c->ranks; ++r) {
+    fill(w->send + c->displs[r], c, c->rank, r, c->counts[r]);
+    counts[r] = c->counts[c->rank];
+    to[r] = c->displs[r] * (int)sizeof(int);
+    from[r] = r * counts[r] * (int)sizeof(int);
+    types[r] = MPI_INT;
+  }
+  MPI_Alltoallw(w->send, c->counts, to, types, w->recv, counts, from, types, c->comm);
+  for (int r = 0; r < c->ranks; ++r) check(w, w->recv + r * counts[r], c, r, c->rank, counts[r]);
+}
 static void reduce_scatter(Work* w, Call* c) {
   fill(w->send, c, c->rank, 0, c->displs[c->ranks - 1] + c->counts[c->ranks - 1]);
   MPI_Reduce_scatter(w->send, w->recv, c->counts, MPI_INT, MPI_SUM, c->comm);
@@ -131,9 +148,8 @@ static void reduce_scatter_block(Work* w, Call* c) {
 }
 
 static void (*const kOperations[])(Work*, Call*) = {
-    bcast,     reduce,         allreduce,           gather,     scatter,
-    gatherv,   scatterv,       allgather,           allgatherv, alltoall,
-    alltoallv, reduce_scatter, reduce_scatter_block};
+    bcast,     reduce,     allreduce, gather,    scatter,   gatherv,        scatterv,
+    allgather, allgatherv, alltoall,  alltoallv, alltoallw, reduce_scatter, reduce_scatter_block};
 enum { OPERATIONS = sizeof kOperations / sizeof kOperations[0] };
 
 static void make(Work* w, MPI_Comm* comm) {
@@ -168,6 +184,13 @@ static long kb_in_use(void) {
   return (long)((info.uordblks + info.hblkhd) / 1024);
 }
 
+/* While no thread makes a call. */
+static void look(const Work* w, int number) {
+  pthread_barrier_wait(&all_wait);
+  if (w->thread == 0) kb[number] = kb_in_use();
+  pthread_barrier_wait(&all_wait);
+}
+
 static void* work(void* argument) {
   Work* const w = argument;
   static MPI_Comm all[THREADS][MOST_COMMUNICATORS];
@@ -176,21 +199,16 @@ static void* work(void* argument) {
   w->recv = malloc(2 * MOST_COUNT * sizeof(int));
   for (int i = 0; i < w->communicators; ++i) make(w, &comms[i]);
   for (int call = 0; call < w->calls; ++call) {
-    if (call == w->calls / 2) {
-      pthread_barrier_wait(&halfway);
-      if (w->thread == 0) kb_halfway = kb_in_use();
-      pthread_barrier_wait(&halfway);
-    }
     MPI_Comm* const comm = &comms[drawn(w, w->communicators)];
     if (drawn(w, 50) == 0) {
       MPI_Comm_free(comm);
       make(w, comm);
     }
     call_one(w, *comm);
+    for (int number = 0; number < LOOKS; ++number) {
+      if (call + 1 == w->calls / LOOKS * (number + 1)) look(w, number);
+    }
   }
-  pthread_barrier_wait(&halfway);
-  if (w->thread == 0) kb_halfway = kb_in_use() - kb_halfway;
-  pthread_barrier_wait(&halfway);
   for (int i = 0; i < w->communicators; ++i) MPI_Comm_free(&comms[i]);
   free(w->send);
   free(w->recv);
@@ -210,7 +228,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (ranks > MOST_RANKS || communicators < THREADS || communicators > MOST_COMMUNICATORS)
     MPI_Abort(MPI_COMM_WORLD, 1);
-  pthread_barrier_init(&halfway, NULL, THREADS);
+  pthread_barrier_init(&all_wait, NULL, THREADS);
   Work works[THREADS];
   pthread_t threads[THREADS];
   for (int t = 0; t < THREADS; ++t) {
@@ -227,9 +245,11 @@ int main(int argc, char** argv) {
     MPI_Comm_free(&works[t].parent);
     failures += works[t].failures;
   }
-  pthread_barrier_destroy(&halfway);
-  printf("rank %d: %d calls, %d wrong values, memory grew by %ld KB in the second half\n", rank, calls,
-         failures, kb_halfway);
+  pthread_barrier_destroy(&all_wait);
+  const long grown_kb = kb[LOOKS - 1] - kb[LOOKS / 2 - 1];
+  printf("rank %d: %d calls, %d wrong values, KB in use after each eighth:", rank, calls, failures);
+  for (int number = 0; number < LOOKS; ++number) printf(" %ld", kb[number]);
+  printf("; %ld more in the second half\n", grown_kb);
   MPI_Finalize();
-  return failures > 0 || (argc > 3 && kb_halfway > atol(argv[3]));
+  return failures > 0 || (argc > 3 && grown_kb > atol(argv[3]));
 }

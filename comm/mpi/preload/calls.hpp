@@ -10,7 +10,7 @@ namespace papfft::comm::preload {
 /// Each call of MPI's that may be ours: carries it out, starts it, or lets it pass.
 #define PAPFFT_DECLARE_(Name, name, operation, parameters, arguments) \
   int name(Way& way, PAPFFT_LIST parameters, MPI_Comm comm);
-PAPFFT_FOR_EACH_MPI_CALL_OF_ONE_TYPE(PAPFFT_DECLARE_)
+PAPFFT_FOR_EACH_MPI_CALL(PAPFFT_DECLARE_)
 #undef PAPFFT_DECLARE_
 
 }  // namespace papfft::comm::preload

@@ -71,6 +71,7 @@ int reduce_scatter(Way& way, const void* sendbuf, void* recvbuf, const int recvc
   const int size = size_of(comm);
   if (size == 0) return way.pass();
   const auto ranks = static_cast<std::size_t>(size);
+  recvcounts = way.hold_counts(recvcounts, size);
   const auto check = [&] {
     const bool gets_nothing = recvcounts[rank_in(comm)] == 0 && !is_in_place(sendbuf);
     return check_vectors(way, sendbuf, gets_nothing ? sendbuf : recvbuf, type, op);

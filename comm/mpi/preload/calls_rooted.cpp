@@ -109,7 +109,11 @@ int scatterv(Way& way, const void* sendbuf, const int sendcounts[], const int di
   if (!Runtime::is_watching()) return way.pass();
   const int rank = rank_in(comm);
   if (rank < 0 || root < 0) return way.pass();
-  if (rank == root) sendtype = way.hold(sendtype);
+  if (rank == root) {
+    sendtype = way.hold(sendtype);
+    sendcounts = way.hold_counts(sendcounts, size_of(comm));
+    displs = way.hold_counts(displs, size_of(comm));
+  }
   if (!is_in_place(recvbuf)) recvtype = way.hold(recvtype);
   const Side own{recvbuf, recvcount, recvtype};
   const std::size_t own_bytes = is_in_place(recvbuf) ? 0 : signature_bytes(recvcount, recvtype);
@@ -128,7 +132,11 @@ int gatherv(Way& way, const void* sendbuf, int sendcount, MPI_Datatype sendtype,
   if (!Runtime::is_watching()) return way.pass();
   const int rank = rank_in(comm);
   if (rank < 0 || root < 0) return way.pass();
-  if (rank == root) recvtype = way.hold(recvtype);
+  if (rank == root) {
+    recvtype = way.hold(recvtype);
+    recvcounts = way.hold_counts(recvcounts, size_of(comm));
+    displs = way.hold_counts(displs, size_of(comm));
+  }
   if (!is_in_place(sendbuf)) sendtype = way.hold(sendtype);
   const Side own{sendbuf, sendcount, sendtype};
   const std::size_t own_bytes = is_in_place(sendbuf) ? 0 : signature_bytes(sendcount, sendtype);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// MPI_Allgather(v) and MPI_Alltoall(v).
+// MPI_Allgather(v) and MPI_Alltoall(v, w).
 #include <mpi.h>
 
 #include <string_view>
@@ -34,6 +34,16 @@ bool are_counts(const int counts[], const int displs[], int ranks) {
 Reason check_side(const void* buffer, const int counts[], const int displs[], MPI_Datatype type, int ranks) {
   if (!are_counts(counts, displs, ranks) || !is_usable(type)) return Reason::invalid;
   return invalid_unless(signature_bytes(counts, ranks, type) == 0 || is_buffer(buffer, type));
+}
+/// The same of an alltoallw. MPI refuses a datatype that is none for an empty block, too.
+Reason check_side(const void* buffer, const int counts[], const int displs[], const MPI_Datatype types[],
+                  int ranks) {
+  if (!are_counts(counts, displs, ranks) || types == nullptr) return Reason::invalid;
+  for (int r = 0; r < ranks; ++r) {
+    if (!is_usable(types[r])) return Reason::invalid;
+    if (signature_bytes(counts[r], types[r]) > 0 && !is_buffer(buffer, types[r])) return Reason::invalid;
+  }
+  return Reason::none;
 }
 
 }  // namespace
@@ -73,6 +83,8 @@ int allgatherv(Way& way, const void* sendbuf, int sendcount, MPI_Datatype sendty
   const int ranks = size_of(comm);
   if (ranks == 0) return way.pass();
   recvtype = way.hold(recvtype);
+  recvcounts = way.hold_counts(recvcounts, ranks);
+  displs = way.hold_counts(displs, ranks);
   if (!is_in_place(sendbuf)) sendtype = way.hold(sendtype);
   const auto check = [&] {
     if (is_in_place(recvbuf) || !are_counts(recvcounts, displs, ranks) || !is_valid(recvbuf, recvtype))
@@ -102,7 +114,13 @@ int alltoallv(Way& way, const void* sendbuf, const int sendcounts[], const int s
   const int ranks = size_of(comm);
   if (ranks == 0) return way.pass();
   recvtype = way.hold(recvtype);
-  if (!is_in_place(sendbuf)) sendtype = way.hold(sendtype);
+  recvcounts = way.hold_counts(recvcounts, ranks);
+  rdispls = way.hold_counts(rdispls, ranks);
+  if (!is_in_place(sendbuf)) {
+    sendtype = way.hold(sendtype);
+    sendcounts = way.hold_counts(sendcounts, ranks);
+    sdispls = way.hold_counts(sdispls, ranks);
+  }
   const auto check = [&] {
     if (is_in_place(recvbuf)) return Reason::invalid;
     const Reason received = check_side(recvbuf, recvcounts, rdispls, recvtype, ranks);
@@ -116,6 +134,37 @@ int alltoallv(Way& way, const void* sendbuf, const int sendcounts[], const int s
       [=](Collectives& ours, std::string_view algorithm) {
         detail::mpi_alltoallv(ours, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                               recvtype, algorithm);
+      },
+      way);
+}
+
+int alltoallw(Way& way, const void* sendbuf, const int sendcounts[], const int sdispls[],
+              const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[],
+              const MPI_Datatype recvtypes[], MPI_Comm comm) {
+  if (!Runtime::is_watching()) return way.pass();
+  const int ranks = size_of(comm);
+  if (ranks == 0) return way.pass();
+  recvcounts = way.hold_counts(recvcounts, ranks);
+  rdispls = way.hold_counts(rdispls, ranks);
+  recvtypes = way.hold_types(recvtypes, ranks);
+  if (!is_in_place(sendbuf)) {
+    sendcounts = way.hold_counts(sendcounts, ranks);
+    sdispls = way.hold_counts(sdispls, ranks);
+    sendtypes = way.hold_types(sendtypes, ranks);
+  }
+  const auto check = [&] {
+    if (is_in_place(recvbuf)) return Reason::invalid;
+    const Reason received = check_side(recvbuf, recvcounts, rdispls, recvtypes, ranks);
+    if (received != Reason::none || is_in_place(sendbuf)) return received;
+    return check_side(sendbuf, sendcounts, sdispls, sendtypes, ranks);
+  };
+  return Runtime::get().carry_out(
+      {Operation::alltoallv, comm,
+       signature_bytes(recvcounts, recvtypes, ranks) / static_cast<std::size_t>(ranks)},
+      check,
+      [=](Collectives& ours, std::string_view algorithm) {
+        detail::mpi_alltoallw(ours, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                              recvtypes, algorithm);
       },
       way);
 }

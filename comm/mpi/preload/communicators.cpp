@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "comm/mpi/preload/bare_communicator.hpp"
@@ -47,6 +48,7 @@ bool is_on_one_host(MPI_Comm comm) {
 }
 
 /// Fills in what serves the group's calls; nothing, if that fails on this rank. Then its error has been printed.
+/// @throws std::bad_alloc  memory can be missing in the middle, where others wait for this rank: it could not tell them
 void make(Group& group, MPI_Comm comm, const Options& options, bool with_session) {
   try {
     const BareCommunicator bare(comm);
@@ -57,6 +59,8 @@ void make(Group& group, MPI_Comm comm, const Options& options, bool with_session
     } else {
       group.ours = std::make_unique<Communicator>(bare.get(), options);
     }
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "papfft preload: %s; the calls on this communicator go to the MPI library\n",
                  e.what());
@@ -80,14 +84,19 @@ Communicators::Communicators(const Settings& settings, const Options& options)
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop, &keyval_, nullptr);
 }
 
-Group& Communicators::of(MPI_Comm comm) {
+Group* Communicators::find(MPI_Comm comm) const {
   void* found = nullptr;
   int is_there = 0;
   PMPI_Comm_get_attr(comm, keyval_, static_cast<void*>(&found), &is_there);
-  if (is_there != 0) return *static_cast<Group*>(found);
-  Group* group = made_for(comm).release();  // the attribute owns it
-  PMPI_Comm_set_attr(comm, keyval_, group);
-  return *group;
+  return is_there != 0 ? static_cast<Group*>(found) : nullptr;
+}
+
+Group& Communicators::of(MPI_Comm comm) {
+  if (Group* const known = find(comm)) return *known;
+  auto* const made = new Group;  // the attribute owns it
+  PMPI_Comm_set_attr(comm, keyval_, made);
+  fill(*made, comm);
+  return *made;
 }
 
 /// A thread of ours may call MPI beside the program's, and nothing must be the same from run to run.
@@ -99,29 +108,27 @@ bool Communicators::may_have_session() const {
   return level == MPI_THREAD_MULTIPLE && std::ssize(sessions_) < kMostSessions;
 }
 
-std::unique_ptr<Group> Communicators::made_for(MPI_Comm comm) {
-  auto group = std::make_unique<Group>();
-  group->reason = reason_to_pass(facts_of(comm));
-  if (group->reason != Reason::none) return group;
+void Communicators::fill(Group& group, MPI_Comm comm) {
+  group.reason = reason_to_pass(facts_of(comm));
+  if (group.reason != Reason::none) return;
   // Both may differ from rank to rank, which belong to different communicators.
   const auto [has_room, may_have_session] =
       all_say<2>({living_ < settings_.most_communicators, this->may_have_session()}, comm);
   if (!has_room) {
-    group->reason = Reason::too_many;
-    return group;
+    group.reason = Reason::too_many;
+    return;
   }
-  make(*group, comm, options_, may_have_session);
-  if (!all_say<1>({group->ours != nullptr}, comm).front()) {
-    group->reason = Reason::failed;
-    group->session = nullptr;
-    group->ours = nullptr;
-    return group;
+  make(group, comm, options_, may_have_session);
+  if (!all_say<1>({group.ours != nullptr}, comm).front()) {
+    group.reason = Reason::failed;
+    group.session = nullptr;
+    group.ours = nullptr;
+    return;
   }
-  group->owner = this;
+  group.owner = this;
   ++living_;
   const std::lock_guard lock(mutex_);
-  if (group->session != nullptr) sessions_.push_back(group->session);
-  return group;
+  if (group.session != nullptr) sessions_.push_back(group.session);
 }
 
 void Communicators::forget(const Group& group) {

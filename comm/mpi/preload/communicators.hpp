@@ -49,8 +49,11 @@ class Communicators {
   /// @param settings, options  must outlive this object. MPI must have been initialized.
   Communicators(const Settings& settings, const Options& options);
 
-  /// Collective over `comm` when it is called for it first. Never throws: a communicator of ours that cannot be made is a reason to pass.
+  /// Collective over `comm` when it is called for it first. A communicator of ours that cannot be made is a reason to pass.
+  /// @throws std::bad_alloc  on this rank; others may wait for it
   [[nodiscard]] Group& of(MPI_Comm comm);
+  /// nullptr: of() has not been called for it
+  [[nodiscard]] Group* find(MPI_Comm comm) const;
   /// That has been made here is about to end.
   void forget(const Group& group);
 
@@ -58,7 +61,7 @@ class Communicators {
   [[nodiscard]] ExpectedCalls expected_calls() const;
 
  private:
-  [[nodiscard]] std::unique_ptr<Group> made_for(MPI_Comm comm);
+  void fill(Group& group, MPI_Comm comm);
   [[nodiscard]] bool may_have_session() const;
 
   const Settings& settings_;

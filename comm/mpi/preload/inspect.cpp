@@ -113,6 +113,13 @@ std::size_t signature_bytes(const int counts[], int ranks, MPI_Datatype type) {
   return sum * signature_bytes(1, type);
 }
 
+std::size_t signature_bytes(const int counts[], const MPI_Datatype types[], int ranks) {
+  if (counts == nullptr || types == nullptr) return 0;
+  std::size_t sum = 0;
+  for (int r = 0; r < ranks; ++r) sum += signature_bytes(counts[r], types[r]);
+  return sum;
+}
+
 bool is_named(MPI_Datatype type) {
   int integers = 0;
   int addresses = 0;

@@ -14,6 +14,7 @@ namespace papfft::comm::preload {
 [[nodiscard]] std::size_t signature_bytes(int count, MPI_Datatype type);
 /// Of all blocks together.
 [[nodiscard]] std::size_t signature_bytes(const int counts[], int ranks, MPI_Datatype type);
+[[nodiscard]] std::size_t signature_bytes(const int counts[], const MPI_Datatype types[], int ranks);
 
 [[nodiscard]] inline bool is_in_place(const void* buffer) { return buffer == MPI_IN_PLACE; }
 

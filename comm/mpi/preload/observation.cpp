@@ -2,6 +2,7 @@
 #include "comm/mpi/preload/observation.hpp"
 
 #include <chrono>
+#include <new>
 
 #include "comm/mpi/preload/bare_communicator.hpp"
 #include "papfft/mpi.hpp"
@@ -53,15 +54,18 @@ void Observation::call_ended(Operation operation, MPI_Comm comm, int root, std::
   // All calls are numbered, so that one that some rank does not keep does not shift the others.
   const std::uint64_t number = calls_++;
   const std::int64_t before_ns = last_exit_ns_.exchange(exit_ns);
-  if (before_ns != 0 && before_ns < arrival_ns) recorder_.computed(time_of(before_ns), time_of(arrival_ns));
-  if (bytes < least_bytes_) return;
-  recorder_.call_ended({.operation = operation,
-                        .algorithm = algorithm,
-                        .number = number,
-                        .root = is_rooted(operation) ? root : 0,
-                        .bytes = bytes,
-                        .arrival_ns = arrival_ns,
-                        .exit_ns = exit_ns});
+  try {
+    if (before_ns != 0 && before_ns < arrival_ns) recorder_.computed(time_of(before_ns), time_of(arrival_ns));
+    if (bytes < least_bytes_) return;
+    recorder_.call_ended({.operation = operation,
+                          .algorithm = algorithm,
+                          .number = number,
+                          .root = is_rooted(operation) ? root : 0,
+                          .bytes = bytes,
+                          .arrival_ns = arrival_ns,
+                          .exit_ns = exit_ns});
+  } catch (const std::bad_alloc&) {  // the recording has one call less, and the program goes on
+  }
 }
 
 ArrivalRecording Observation::collect() {

@@ -23,8 +23,8 @@ int world_rank() {
   return rank;
 }
 
-/// While one thread waits for a generalized request and another one communicates, MPICH 4.0.2 moves messages on in both at once. UCX
-/// then ends the program.
+/// While one thread waited for a generalized request of MPICH 4.0.2 and another one communicated, it moved messages on in both at once,
+/// and UCX ended the program. Our requests are ordinary ones now; whether that is enough is not known.
 void require_started_calls() {
 #ifdef MPICH_VERSION
   throw std::invalid_argument(
@@ -53,9 +53,20 @@ Counts sums_of(Counts mine, Run& run) {
   return Counts(std::move(sums));
 }
 
-void complain_of(Operation operation, const char* error) {
-  std::fprintf(stderr, "papfft preload: %.*s: %s\n", static_cast<int>(to_string(operation).size()),
-               to_string(operation).data(), error);
+void complain_of(std::string_view what, const char* error) {
+  std::fprintf(stderr, "papfft preload: %.*s: %s\n", static_cast<int>(what.size()), what.data(), error);
+}
+
+/// What the library does by itself, on all ranks together. Others may wait for a rank on which it fails, so the job ends, unless the
+/// program's error handler knows better.
+template <typename Work>
+void or_end(std::string_view during, Work work) noexcept {
+  try {
+    work();
+  } catch (const std::exception& e) {
+    complain_of(during, e.what());
+    PMPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_OTHER);
+  }
 }
 
 /// Whole or not at all. @param name  "-": the standard error
@@ -87,7 +98,7 @@ Runtime::Runtime() {
     options_ = Options::from_environment();
     if (settings_.is_reproducible) options_ = as_reproducible(options_);
     if (settings_.takes_started) require_started_calls();
-  } catch (const std::invalid_argument& e) {
+  } catch (const std::exception& e) {
     error_ = e.what();
   }
 }
@@ -96,18 +107,22 @@ void Runtime::start() {
   const Inside inside;
   if (is_started_) return;
   if (!all_agree()) return complain();
-  if (settings_.mode == Mode::off) return;
+  if (settings_.mode != Mode::off) or_end("MPI_Init", [this] { begin(); });
+}
+
+void Runtime::begin() {
   started_ns_ = steady_now_ns();
   communicators_.emplace(settings_, options_);
   if (settings_.takes_started) started_groups_.emplace(options_);
   if (settings_.mode == Mode::observe || !settings_.recording.empty())
     observation_.emplace(options_, settings_.least_bytes);
+  is_timed_ = observation_ || !settings_.report.empty();
   // The first attribute of MPI_COMM_SELF is the last to be deleted. So other libraries' ends, which may communicate, are served.
   at_end_.emplace([this] {
     const Inside at_end;
     is_started_ = false;
     if (started_groups_) started_groups_->close();
-    report();
+    or_end("MPI_Finalize", [this] { report(); });
   });
   takes_started_ = settings_.takes_started;
   is_started_ = true;
@@ -125,23 +140,23 @@ bool Runtime::all_agree() {
 
 void Runtime::complain() const {
   if (world_rank() != 0) return;
-  const std::string why =
+  const char* const why =
       error_.empty()
           ? "the ranks have different settings; what would work: pass all PAPFFT_ variables to all "
             "ranks (mpirun -x NAME, srun --export=ALL)"
-          : error_;
-  std::fprintf(stderr, "papfft preload: %s. All calls go to the MPI library.\n", why.c_str());
+          : error_.c_str();
+  std::fprintf(stderr, "papfft preload: %s. All calls go to the MPI library.\n", why);
 }
 
-/// The same question as the call's own, so that what "auto" leaves to the MPI library goes there with the program's own arguments.
+/// The same question as the call's own, so that what "auto" leaves to the MPI library goes there with the program's own arguments. The
+/// group keeps the answer as long as it holds.
 bool Runtime::is_left_to_stock(const Call& call, Collectives& ours) const {
   return ours.engine()
-      .planner()
-      .plan({.operation = call.operation,
-             .bytes = call.bytes,
-             .root = call.root,
-             .algorithm = settings_.algorithm_of(call.operation)})
-      .is_stock();
+      .steady({.operation = call.operation,
+               .bytes = call.bytes,
+               .root = call.root,
+               .algorithm = settings_.algorithm_of(call.operation)})
+      ->plan->is_stock();
 }
 
 Group* Runtime::group_for(const Call& call, Reason& reason) {
@@ -174,12 +189,12 @@ void Runtime::before_end_of(MPI_Comm comm) {
 int Runtime::start_call(const Call& call, Reason reason, std::function<void(Collectives&)> serve, Way& way) {
   if (reason == Reason::none && !all_have_threads_) reason = Reason::no_thread;
   if (settings_.mode == Mode::on && reason == Reason::none) {
-    StartedCalls& calls = started_groups_->of(call.comm);
-    reason = calls.reason();
+    const std::shared_ptr<StartedCalls> calls = started_groups_->of(call.comm);
+    reason = calls->reason();
     if (reason == Reason::none) {
       const auto note = [this, call](Collectives* ours, const char* error) {
         if (error != nullptr) {
-          complain_of(call.operation, error);
+          complain_of(to_string(call.operation), error);
         } else if (ours->last_call().segments == 0) {
           counters_.add_passed(call.operation, call.bytes,
                                is_left_to_stock(call, *ours) ? Reason::stock_best : Reason::guarded, 0);
@@ -187,17 +202,20 @@ int Runtime::start_call(const Call& call, Reason reason, std::function<void(Coll
           counters_.add_ours(call.operation, call.bytes, 0);
         }
       };
-      return calls.start({std::move(serve), note, way.take_held()}, way.request());
+      StartedCalls::Call started{std::move(serve), note, way.held()};
+      if (!way.is_persistent()) return calls->start(std::move(started), way.request());
+      return started_groups_->persistent().add(calls, std::move(started), way.request());
     }
   }
   counters_.add_passed(call.operation, call.bytes, reason, 0);
   return way.pass();
 }
 
-int Runtime::fail(Group& group, const Call& call, const char* what) {
-  group.reason = Reason::failed;
-  complain_of(call.operation, what);
-  PMPI_Comm_call_errhandler(call.comm, MPI_ERR_OTHER);
+int Runtime::fail(std::string_view call, MPI_Comm comm, const char* what) noexcept {
+  const Inside inside;
+  if (Group* const group = communicators_->find(comm)) group->reason = Reason::failed;
+  complain_of(call, what);
+  PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
   return MPI_ERR_OTHER;
 }
 

@@ -13,6 +13,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "comm/engine/steady_clock.hpp"
 #include "comm/mpi/preload/communicators.hpp"
@@ -20,7 +21,7 @@
 #include "comm/mpi/preload/inside.hpp"
 #include "comm/mpi/preload/observation.hpp"
 #include "comm/mpi/preload/settings.hpp"
-#include "comm/mpi/preload/started_calls.hpp"
+#include "comm/mpi/preload/started_groups.hpp"
 #include "comm/mpi/preload/summary.hpp"
 #include "comm/mpi/preload/way.hpp"
 
@@ -56,6 +57,8 @@ class Runtime {
   }
   /// The program frees its communicator. Returns when the calls that it has started there have ended.
   void before_end_of(MPI_Comm comm);
+  /// Of the program's that are ours. Only while is_watching_started().
+  [[nodiscard]] PersistentCalls& persistent() { return started_groups_->persistent(); }
 
   /// Carries out a call, or starts it.
   /// @param check  why the call passes by its arguments; asked only if it is long enough
@@ -65,6 +68,9 @@ class Runtime {
   template <typename Check, typename Serve>
   int carry_out(const Call& call, Check check, Serve serve, Way& way);
 
+  /// A call has failed: later ones on its communicator are the MPI library's. @return what the program's error handler leaves to be returned
+  int fail(std::string_view call, MPI_Comm comm, const char* what) noexcept;
+
  private:
   /// Of a block or vector. A call with counts beyond an int may meet one without, whose ranks must come to the same verdict.
   static constexpr std::size_t kLongestBytes =
@@ -73,12 +79,18 @@ class Runtime {
   Runtime();
   [[nodiscard]] bool all_agree();
   void complain() const;
+  void begin();
   void report();
+  /// Now, if somebody wants to know: a look at the clock costs as much as all else in a call that passes. Else 0.
+  [[nodiscard]] std::int64_t observed_now_ns() const { return is_timed_ ? steady_now_ns() : 0; }
+  /// Carries out a call that is waited for, if it is ours. @return whether it was; if not, `reason` says why
+  template <typename Serve>
+  [[nodiscard]] bool is_served(const Call& call, const Serve& serve, Reason& reason);
   /// A call that the group has served has ended, maybe by the MPI library's own algorithm.
   void note_served(const Call& call, const Group& group, std::int64_t from_ns);
   /// @return how long the call took, in ns
   std::int64_t note_end(const Call& call, const char* algorithm, std::int64_t from_ns) {
-    const std::int64_t now_ns = steady_now_ns();
+    const std::int64_t now_ns = observed_now_ns();
     if (observation_)
       observation_->call_ended(call.operation, call.comm, call.root, call.bytes, algorithm, from_ns, now_ns);
     return now_ns - from_ns;
@@ -93,8 +105,6 @@ class Runtime {
   [[nodiscard]] bool is_left_to_stock(const Call& call, Collectives& ours) const;
   /// The group that serves the call. @return nullptr  none; `reason` says why. Collective when a communicator is seen first.
   [[nodiscard]] Group* group_for(const Call& call, Reason& reason);
-  /// A call of ours has failed. @return what the program's error handler leaves to be returned
-  [[nodiscard]] static int fail(Group& group, const Call& call, const char* what);
 
   inline static std::atomic<bool> is_started_ = false;
   inline static std::atomic<bool> takes_started_ = false;
@@ -103,6 +113,7 @@ class Runtime {
   Options options_;
   std::string error_;              // of the settings
   bool all_have_threads_ = false;  // all ranks have been granted MPI_THREAD_MULTIPLE
+  bool is_timed_ = false;
   std::optional<Communicators> communicators_;
   std::optional<StartedGroups> started_groups_;
   std::optional<Observation> observation_;
@@ -121,28 +132,33 @@ int Runtime::carry_out(const Call& call, Check check, Serve serve, Way& way) {
     return way.pass();
   }
   if (is_on && reason == Reason::none) reason = check();
-  const std::string_view algorithm = settings_.algorithm_of(call.operation);
-  if (way.is_started())
+  if (way.is_started()) {
+    const std::string_view algorithm = settings_.algorithm_of(call.operation);
     return start_call(
         call, reason, [=](Collectives& ours) { serve(ours, algorithm); }, way);
-  Group* group = is_on && reason == Reason::none ? group_for(call, reason) : nullptr;
-  const std::int64_t from_ns = steady_now_ns();
-  if (group != nullptr) {
-    try {
-      group->arrive();
-      serve(*group->ours, algorithm);
-      group->leave();
-      note_served(call, *group, from_ns);
-      return MPI_SUCCESS;
-    } catch (const std::invalid_argument&) {  // nothing has happened yet, and MPI says better what is wrong
-      reason = Reason::invalid;
-    } catch (const std::exception& e) {
-      return fail(*group, call, e.what());
-    }
   }
+  if (is_on && reason == Reason::none && is_served(call, serve, reason)) return MPI_SUCCESS;
+  const std::int64_t from_ns = observed_now_ns();
   const int code = way.pass();
   counters_.add_passed(call.operation, call.bytes, reason, note_end(call, "mpi", from_ns));
   return code;
+}
+
+template <typename Serve>
+bool Runtime::is_served(const Call& call, const Serve& serve, Reason& reason) {
+  try {
+    Group* const group = group_for(call, reason);
+    if (group == nullptr) return false;
+    const std::int64_t from_ns = observed_now_ns();
+    group->arrive();
+    serve(*group->ours, settings_.algorithm_of(call.operation));
+    group->leave();
+    note_served(call, *group, from_ns);
+    return true;
+  } catch (const std::invalid_argument&) {  // nothing has happened yet, and MPI says better what is wrong
+    reason = Reason::invalid;
+    return false;
+  }
 }
 
 }  // namespace papfft::comm::preload

@@ -7,18 +7,18 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <thread>
-#include <vector>
+#include <utility>
 
-#include "comm/mpi/preload/bare_communicator.hpp"
 #include "comm/mpi/preload/eligibility.hpp"
+#include "comm/mpi/preload/own_requests.hpp"
+#include "comm/mpi/preload/way.hpp"
 #include "papfft/mpi.hpp"
 
 namespace papfft::comm::preload {
 
 /// Carries out the calls that the program starts on one of its communicators (MPI_Ibcast), one after another, in a thread of its own and on
-/// a communicator of its own. MPI sees each as a generalized request.
+/// a communicator of its own.
 ///
 /// Whoever starts a call must not wait for the other ranks. So all that needs them happens in the thread, and on another communicator
 /// than the program's, whose calls go on beside.
@@ -28,12 +28,13 @@ class StartedCalls {
     std::function<void(Collectives&)> serve;
     /// Is told how it ended, in the thread. nullptr: as it should; else why it failed
     std::function<void(Collectives*, const char*)> ended;
-    std::vector<MPI_Datatype> types = {};  ///< that live until the call has ended
+    std::shared_ptr<const Held> held = nullptr;
   };
 
   /// Takes its turn among the collective calls on `comm`, but waits for nobody. @param comm  must live until drain() has returned
+  /// @param requests, options  must outlive this object
   /// @param world  of ours, with all ranks @param tag  if this is rank 0 of `comm`: one that no living object has got there
-  StartedCalls(MPI_Comm comm, const Options& options, MPI_Comm world, int tag);
+  StartedCalls(MPI_Comm comm, const Options& options, OwnRequests& requests, MPI_Comm world, int tag);
   ~StartedCalls();
   StartedCalls(const StartedCalls&) = delete;
   StartedCalls& operator=(const StartedCalls&) = delete;
@@ -41,24 +42,31 @@ class StartedCalls {
   [[nodiscard]] Reason reason() const { return reason_; }
   /// @return MPI's code
   int start(Call call, MPI_Request* request);
+  /// The request is one of OwnRequests that has begun, and is kept when the call has ended.
+  void start(Call call, int tag) { enqueue({std::move(call), tag}); }
+  /// All ranks do it in the same turn. Calls may be started afterwards although the program has freed its communicator.
+  void prepare();
   /// Returns when all calls have ended.
   void drain();
   /// Ends the thread, once all calls have ended.
   void close();
 
  private:
+  static constexpr int kNoRequest = -1;
   struct Queued {
     Call call;
-    MPI_Request request = MPI_REQUEST_NULL;
-    int* code = nullptr;  // of MPI's, owned by the request
+    int tag = kNoRequest;
+    bool is_tag_dropped = false;  // at the call's end
   };
 
+  void enqueue(Queued queued);
   void run();
   void carry_out(Queued& queued);
   [[nodiscard]] Collectives& ours();
 
   MPI_Comm comm_;
   const Options& options_;
+  OwnRequests& requests_;
   MPI_Comm world_;
   Reason reason_;
   int tag_;                                     // rank 0's
@@ -70,29 +78,6 @@ class StartedCalls {
   std::deque<Queued> queue_;  // the first is being carried out
   bool is_closing_ = false;
   std::thread thread_;
-};
-
-/// Finds or makes them: as attributes of the program's communicators.
-class StartedGroups {
- public:
-  /// Collective over MPI_COMM_WORLD. @param options  must outlive this object
-  explicit StartedGroups(const Options& options);
-  [[nodiscard]] StartedCalls& of(MPI_Comm comm);
-  /// nullptr: there are none
-  [[nodiscard]] StartedCalls* find(MPI_Comm comm) const;
-  /// The threads end.
-  void close();
-
- private:
-  [[nodiscard]] int next_tag();
-  static int drop(MPI_Comm comm, int keyval, void* calls, void* groups);
-
-  const Options& options_;
-  std::optional<BareCommunicator> world_;
-  int keyval_ = MPI_KEYVAL_INVALID;
-  std::mutex mutex_;  // of what follows
-  int made_ = 0;
-  std::vector<StartedCalls*> living_;
 };
 
 }  // namespace papfft::comm::preload
