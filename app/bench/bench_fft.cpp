@@ -28,6 +28,7 @@
 #include "comm/mpi/mpi_transport.hpp"
 #include "fft/engines/farm_fft.hpp"
 #include "fft/engines/parallel_fft.hpp"
+#include "fft/engines/real_slices_fft.hpp"
 #include "fft/engines/slices_fft.hpp"
 #include "fft/engines/stream_fft.hpp"
 #include "fft/local/local.hpp"
@@ -309,16 +310,35 @@ class FftBench {
   }
 
   void run_slices(const OwnComm& comm, comm::MpiSession& session, FftRow& row, int count) {
-    if constexpr (!kReal) {
-      const bool natural = row.order == "natural";
-      fft::SlicesFft<T> fft(session, {.length = options_.length, .rigor = fft::Rigor::tuned});
-      const auto ranks = static_cast<std::size_t>(job_.size());
+    const bool natural = row.order == "natural";
+    const fft::SlicesPlan how{.length = options_.length, .rigor = fft::Rigor::tuned};
+    const auto ranks = static_cast<std::size_t>(job_.size());
+    if constexpr (kReal) {
+      fft::RealSlicesFft<T> fft(session, how);
+      const fft::Buffer<T> slice = hand_out_slices(fft.layout(), 2 * ranks);
+      const fft::Columns part = fft.part(static_cast<std::size_t>(job_.rank()));
+      fft::Buffer<Complex> ordered(natural ? part.count() + 1 : 0);
+      const auto keep = [&](std::uint64_t first, std::span<const Complex> bins) {
+        const bool is_last = first + 1 == data_.bins();  // which rank 0 is given besides
+        std::ranges::copy(bins, ordered.data() + (is_last ? part.count() : first - part.begin));
+      };
+      time_vectors(comm, row, count, [&] {
+        fft.execute(slice.data());
+        if (natural) {
+          fft.put_in_order(keep);
+        } else {
+          (void)fft.block();
+        }
+      });
+      if (!natural) return collect_half(fft.block());
       std::vector<std::size_t> counts;
-      for (std::size_t r = 0; r < ranks; ++r) counts.push_back(ranks * fft.layout().slice(r).count());
-      const std::size_t mine = counts[static_cast<std::size_t>(job_.rank())];
-      fft::Buffer<Complex> slice(mine);
-      hand_out_slices(fft.layout(), counts, slice);
-      fft::Buffer<Complex> ordered(natural ? mine : 0);
+      for (std::size_t r = 0; r < ranks; ++r) counts.push_back(fft.part(r).count());
+      collect_parts(std::span<const Complex>(ordered.data(), part.count()), counts);
+      if (job_.is_root()) data_.out[data_.bins() - 1] = ordered[part.count()];
+    } else {
+      fft::SlicesFft<T> fft(session, how);
+      const fft::Buffer<Complex> slice = hand_out_slices(fft.layout(), ranks);
+      fft::Buffer<Complex> ordered(natural ? slice.size() : 0);
       time_vectors(comm, row, count, [&] {
         fft.execute(slice.data());
         if (natural) {
@@ -327,30 +347,53 @@ class FftBench {
           (void)fft.bins();
         }
       });
-      if (natural) {
-        job_.comm().template gatherv<Complex>(std::span<const Complex>(ordered.data(), ordered.size()),
-                                              std::span(data_.out.data(), data_.out.size()), counts, 0);
-      } else {
-        collect_bins(fft.bins(), false);
-      }
+      if (!natural) return collect_bins(fft.bins(), false);
+      collect_parts(std::span<const Complex>(ordered.data(), ordered.size()),
+                    slice_sizes(fft.layout(), ranks));
     }
   }
 
-  void hand_out_slices(const fft::SliceLayout& layout, const std::vector<std::size_t>& counts,
-                       fft::Buffer<Complex>& slice) {
-    if constexpr (!kReal) {
-      fft::Buffer<Complex> all(job_.is_root() ? options_.length : 0);
-      Complex* next = all.data();
-      for (std::size_t r = 0; r < layout.ranks && job_.is_root(); ++r) {
-        const fft::Columns columns = layout.slice(r);
-        for (std::size_t j = 0; j < layout.ranks; ++j) {
-          next =
-              std::copy_n(data_.in.data() + j * layout.block_length + columns.begin, columns.count(), next);
-        }
+  /// Of all ranks, if the vector has so many rows.
+  [[nodiscard]] static std::vector<std::size_t> slice_sizes(const fft::SliceLayout& layout,
+                                                            std::size_t rows) {
+    std::vector<std::size_t> sizes;
+    for (std::size_t r = 0; r < layout.ranks; ++r) sizes.push_back(rows * layout.slice(r).count());
+    return sizes;
+  }
+
+  /// @return this rank's part of each of so many rows
+  [[nodiscard]] fft::Buffer<Sample> hand_out_slices(const fft::SliceLayout& layout, std::size_t rows) {
+    const std::vector<std::size_t> sizes = slice_sizes(layout, rows);
+    fft::Buffer<Sample> all(job_.is_root() ? options_.length : 0);
+    Sample* next = all.data();
+    for (std::size_t r = 0; r < layout.ranks && job_.is_root(); ++r) {
+      const fft::Columns columns = layout.slice(r);
+      for (std::size_t j = 0; j < rows; ++j) {
+        next = std::copy_n(data_.in.data() + j * layout.block_length + columns.begin, columns.count(), next);
       }
-      job_.comm().template scatterv<Complex>(std::span<const Complex>(all.data(), all.size()), counts,
-                                             std::span(slice.data(), slice.size()), 0);
     }
+    fft::Buffer<Sample> slice(sizes[static_cast<std::size_t>(job_.rank())]);
+    job_.comm().template scatterv<Sample>(std::span<const Sample>(all.data(), all.size()), sizes,
+                                          std::span(slice.data(), slice.size()), 0);
+    return slice;
+  }
+
+  /// Parts one after another, for the check.
+  void collect_parts(std::span<const Complex> mine, const std::vector<std::size_t>& counts) {
+    const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+    job_.comm().template gatherv<Complex>(mine, std::span(data_.out.data(), job_.is_root() ? all : 0), counts,
+                                          0);
+  }
+
+  /// What each rank has computed of a real vector, for the check.
+  void collect_half(std::span<const Complex> mine) {
+    fft::Buffer<Complex> blocks(job_.is_root() ? options_.length / 2 : 0);
+    job_.comm().template gather<Complex>(mine, std::span(blocks.data(), blocks.size()), 0);
+    if (!job_.is_root()) return;
+    std::vector<const Complex*> each;
+    for (std::size_t r = 0; r * mine.size() < blocks.size(); ++r)
+      each.push_back(blocks.data() + r * mine.size());
+    fft::assemble_half_spectrum<T>(each, mine.size(), data_.out.data());
   }
 
   /// Of each rank as many, for the check.

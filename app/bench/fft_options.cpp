@@ -152,10 +152,6 @@ void FftBenchOptions::check_engine(const std::string& engine) const {
     throw UsageError(
         fmt::format("engine {}: FFTW has no one-dimensional transform of real samples over MPI", engine));
   }
-  if (engine == "slices" && real) {
-    throw UsageError(
-        "engine slices transforms real samples as complex ones; what would work: without --real");
-  }
   for (const std::string& name : gathers) {
     if (comm::choose(comm::Operation::gather, name, 2, 0, false).algorithm == nullptr && engine == "stream") {
       throw UsageError("engine stream needs gathers of our own, and mpi is not");

@@ -15,12 +15,29 @@
 namespace papfft::app::io {
 namespace {
 
+/// Which elements of a row a file has: by_number(0), by_number(1), ..., rising.
+struct Share {
+  std::uint64_t file = 0;
+  std::uint64_t files = 1;
+  bool folded = false;
+
+  [[nodiscard]] std::uint64_t by_number(std::uint64_t number) const {
+    const bool is_mirrored = folded && number % 2 == 1 && file > 0;
+    return files * number + (is_mirrored ? files - file : file);
+  }
+  /// How many of them are below k.
+  [[nodiscard]] std::uint64_t below(std::uint64_t k) const {
+    return k / files + (by_number(k / files) < k ? 1 : 0);
+  }
+};
+
 /// Reads from the files in turn what they have of a range.
 class SharedSource final : public Source {
  public:
   /// @param parts  nullptr: the row is so short that there is nothing in it
-  SharedSource(const std::string& name, SignalInfo info, std::vector<std::unique_ptr<Source>> parts)
-      : Source(name, std::move(info)), parts_(std::move(parts)) {}
+  SharedSource(const std::string& name, SignalInfo info, bool folded,
+               std::vector<std::unique_ptr<Source>> parts)
+      : Source(name, std::move(info)), folded_(folded), parts_(std::move(parts)) {}
 
  private:
   std::size_t read_components(std::uint64_t first, Components out) override {
@@ -50,16 +67,15 @@ class SharedSource final : public Source {
   /// Of elements [begin, begin + out.size()) of a row, those that a file has.
   template <typename Sample>
   void read_share(std::size_t part, std::uint64_t row, std::uint64_t begin, std::span<Sample> out) {
-    const std::uint64_t files = parts_.size();
-    const std::uint64_t skipped = (part + files - begin % files) % files;
-    if (skipped >= out.size()) return;
-    const auto count = static_cast<std::size_t>((out.size() - skipped + files - 1) / files);
-    const std::uint64_t share = (*info().length - part + files - 1) / files;
-    std::vector<Sample> samples(count);
-    (void)parts_[part]->read<Sample>(row * share + (begin + skipped) / files, samples);
-    for (std::size_t i = 0; i < count; ++i) out[skipped + i * files] = samples[i];
+    const Share share{.file = part, .files = parts_.size(), .folded = folded_};
+    const std::uint64_t number = share.below(begin);
+    std::vector<Sample> samples(static_cast<std::size_t>(share.below(begin + out.size()) - number));
+    if (samples.empty()) return;
+    (void)parts_[part]->read<Sample>(row * share.below(*info().length) + number, samples);
+    for (std::size_t i = 0; i < samples.size(); ++i) out[share.by_number(number + i) - begin] = samples[i];
   }
 
+  bool folded_;
   std::vector<std::unique_ptr<Source>> parts_;
 };
 
@@ -68,7 +84,7 @@ struct Index {
   std::uint64_t length = 0;
   double sample_rate_hz = 0;
   SampleType type;
-  bool everywhere = false;
+  Layout layout = Layout::round_robin;
   std::vector<std::string> files;
 };
 
@@ -97,7 +113,9 @@ Index read_index(const std::string& path) {
     index.sample_rate_hz = json.at("sample_rate_hz").get<double>();
     const auto type = types.find(json.at("element").text());
     if (type != types.end()) index.type = type->second;
-    index.everywhere = json.at("layout").text() == "each file holds everything";
+    for (const Layout layout : {Layout::folded, Layout::everywhere}) {
+      if (json.at("layout").text() == to_string(layout)) index.layout = layout;
+    }
     for (const Json& file : json.at("files")) index.files.push_back(neighbour(path, file.text()));
     const bool is_good = type != types.end() && index.rows > 0 && index.length > 0 && !index.files.empty() &&
                          index.length <= (std::uint64_t{1} << 58U) / index.rows;
@@ -121,13 +139,28 @@ std::unique_ptr<Source> open_part(const std::filesystem::path& path, const Sampl
 
 }  // namespace
 
+std::string_view to_string(Layout layout) noexcept {
+  switch (layout) {
+    case Layout::folded:
+      return "element k of a row is element k / ranks of the same row in files[k % ranks] where k / ranks is "
+             "even, and "
+             "in files[(ranks - k % ranks) % ranks] where it is odd";
+    case Layout::everywhere:
+      return "each file holds everything";
+    case Layout::round_robin:
+      break;
+  }
+  return "element k of a row is element k / ranks of the same row in files[k % ranks]";
+}
+
 std::unique_ptr<Source> open_shares(const std::string& index_path) {
   const Index index = read_index(index_path);
-  const std::size_t files = index.everywhere ? 1 : index.files.size();
+  const std::size_t files = index.layout == Layout::everywhere ? 1 : index.files.size();
+  const bool folded = index.layout == Layout::folded;
   std::vector<std::unique_ptr<Source>> parts;
   bool two_dimensional = index.rows > 1;
   for (std::size_t r = 0; r < files; ++r) {
-    const std::uint64_t share = r < index.length ? (index.length - r + files - 1) / files : 0;
+    const std::uint64_t share = Share{.file = r, .files = files, .folded = folded}.below(index.length);
     if (share == 0) {
       parts.push_back(nullptr);
       continue;
@@ -143,7 +176,7 @@ std::unique_ptr<Source> open_shares(const std::string& index_path) {
   info.length = index.length;
   info.is_complex = index.type.is_complex;
   info.sample_rate_hz = index.sample_rate_hz;
-  return std::make_unique<SharedSource>(index_path, info, std::move(parts));
+  return std::make_unique<SharedSource>(index_path, info, folded, std::move(parts));
 }
 
 }  // namespace papfft::app::io

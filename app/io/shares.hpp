@@ -11,8 +11,16 @@ namespace papfft::app::io {
 /// The end of the name of an index: a file that says which files hold the shares of a result that was left with the ranks.
 inline constexpr std::string_view shares_suffix = ".index.json";
 
-/// Such a result as one signal: element k of a row is element k / P of the same row in file k modulo P, or each file holds
-/// everything. All files must be where the index is.
+/// Which of P files has element k of a row; it is element k / P of the same row there.
+///   round_robin  file k modulo P
+///   folded       the same, where k / P is even; else file P - (k modulo P), modulo P
+///   everywhere   each file has all of them, in their order
+enum class Layout { round_robin, folded, everywhere };
+
+/// What an index says.
+[[nodiscard]] std::string_view to_string(Layout layout) noexcept;
+
+/// Such a result as one signal. All files must be where the index is.
 /// @throws DataError  the index, or a file that it names, cannot be used
 [[nodiscard]] std::unique_ptr<Source> open_shares(const std::string& index_path);
 

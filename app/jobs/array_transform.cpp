@@ -18,6 +18,7 @@
 #include "app/cli/exit_code.hpp"
 #include "app/io/placed_file.hpp"
 #include "app/io/writer.hpp"
+#include "app/jobs/names_of_root.hpp"
 #include "app/jobs/sample_job.hpp"
 #include "app/run/cores.hpp"
 #include "app/run/machine.hpp"
@@ -201,7 +202,7 @@ class ArrayTransform {
                            if (job_.is_root()) files = std::make_unique<Files>(options_.io.out, file_shape());
                          });
     if (!is_open) return false;
-    const std::vector<std::string> names = names_of_root(files ? files->temporaries() : Strings());
+    const auto names = names_of_root(job_, files ? files->temporaries() : std::vector<std::string>());
     if (!each([&] {
           if (!job_.is_root()) files = std::make_unique<Files>(options_.io.out, file_shape(), names);
         })) {
@@ -229,8 +230,6 @@ class ArrayTransform {
     return true;
   }
 
-  using Strings = std::vector<std::string>;
-
   [[nodiscard]] std::vector<std::uint64_t> file_shape() const {
     return {shape_after_.begin(), shape_after_.end()};
   }
@@ -244,19 +243,6 @@ class ArrayTransform {
     }
     prepare(&job_.comm(), samples);
     check_memory();
-  }
-
-  /// Collective: under which names the root writes its files.
-  [[nodiscard]] Strings names_of_root(const Strings& mine) {
-    std::string text;
-    for (const std::string& name : mine) text += name + '\0';
-    text.resize(job_.from_root(text.size()));
-    job_.comm().template bcast<char>(text, 0, job_.bcast_algorithm);
-    Strings names;
-    for (std::size_t begin = 0; begin < text.size(); begin = text.find('\0', begin) + 1) {
-      names.emplace_back(text.c_str() + begin);
-    }
-    return names;
   }
 
   [[nodiscard]] fft::Buffer<Complex> read_slab() {

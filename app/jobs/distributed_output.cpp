@@ -31,9 +31,7 @@ void write_index(const std::string& path, const DistributedResult& result) {
   json["element"] = result.element;
   json["sample_rate_hz"] = result.sample_rate_hz;
   json["ranks"] = result.ranks;
-  json["layout"] = result.everywhere
-                       ? "each file holds everything"
-                       : "element k of a row is element k / ranks of the same row in files[k % ranks]";
+  json["layout"] = std::string(io::to_string(result.layout));
   json["files"] = io::Json::array();
   for (int r = 0; r < result.ranks; ++r) {
     json["files"].push_back(std::filesystem::path(path_of_rank(path, r)).filename().string());

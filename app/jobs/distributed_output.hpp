@@ -6,6 +6,8 @@
 #include <string>
 #include <type_traits>
 
+#include "app/io/shares.hpp"
+
 namespace papfft::app {
 
 /// "dir/spectrum.npy" -> "dir/spectrum.rank3.npy"
@@ -36,7 +38,7 @@ struct DistributedResult {
   std::uint64_t length = 0;   ///< elements of a row, over all files
   std::string element;        ///< "complex128" and so on, as numpy calls it
   double sample_rate_hz = 0;  ///< 0: unknown
-  bool everywhere = false;    ///< each file holds everything
+  io::Layout layout = io::Layout::round_robin;
 };
 
 /// JSON; the names of the files are relative to its own folder. @throws io::OutputError

@@ -166,7 +166,7 @@ class DistributedRun {
             .length = Shape::out(plan_.length),
             .element = element_name<Out>(),
             .sample_rate_hz = plan_.rate_hz,
-            .everywhere = options_.everywhere};
+            .layout = options_.everywhere ? io::Layout::everywhere : io::Layout::round_robin};
   }
 
   Job& job_;

@@ -16,18 +16,21 @@
 #include <vector>
 
 #include "app/io/placed_file.hpp"
+#include "app/io/shares.hpp"
 #include "app/io/source.hpp"
 #include "app/jobs/distributed_output.hpp"
+#include "app/jobs/names_of_root.hpp"
 #include "app/jobs/transform_plan.hpp"
 #include "app/run/job.hpp"
 #include "app/run/memory.hpp"
 #include "app/run/run_report.hpp"
+#include "fft/engines/real_slices_fft.hpp"
 #include "fft/engines/slices_fft.hpp"
 
 namespace papfft::app {
 
 /// Transforms of vectors that no rank holds: every rank reads its pieces of the input itself, and writes its part of the result, to
-/// one file that all see, or to a file of its own. Real vectors go as complex ones.
+/// one file that all see, or to a file of its own.
 template <typename In, typename Out>
 class SlicesRun {
  public:
@@ -48,8 +51,13 @@ class SlicesRun {
       job_.on_every_rank(work);
       return true;
     };
-    return each([&] { open_input(); }) && each([&] { check_memory(); }) && each([&] { make_outputs(); }) &&
-           (options_.leave_distributed || each([&, names = names_of_root()] { join_outputs(names); }));
+    if (!each([&] { open_input(); }) || !each([&] { check_memory(); }) || !each([&] { make_outputs(); })) {
+      return false;
+    }
+    if (options_.leave_distributed) return true;
+    const auto names =
+        names_of_root(job_, job_.is_root() ? files_->temporaries() : std::vector<std::string>());
+    return each([&] { join_outputs(names); });
   }
 
   /// Collective. Nothing is left behind if a rank fails.
@@ -65,20 +73,24 @@ class SlicesRun {
           failure = std::current_exception();  // the others need this rank's messages until all can be told
         }
       };
-      fft_->execute([&](std::uint64_t first, std::span<Complex> elements) {
-        unless_failed("read", read_s_, [&] { read(row, first, elements); });
-        if (failure) std::ranges::fill(elements, Complex{});
+      with_fft([&](auto& fft) {
+        fft.execute([&](std::uint64_t first, auto elements) {
+          unless_failed("read", read_s_, [&] { read(row, first, elements); });
+          if (failure) std::ranges::fill(elements, typename decltype(elements)::value_type{});
+        });
       });
       tell_failure(failure);
       if (options_.leave_distributed) {
-        const std::span<const Complex> bins = fft_->bins().first(mine());
-        unless_failed("write", write_s_, [&] { write(row * mine(), bins); });
+        unless_failed("write", write_s_, [&] { leave(row); });
       } else {
-        fft_->put_in_order([&](std::uint64_t first, std::span<const Complex> bins) {
-          const std::uint64_t length = Shape::out(plan_.length);
-          const std::uint64_t count = std::min<std::uint64_t>(bins.size(), length - std::min(first, length));
-          unless_failed("write", write_s_,
-                        [&] { write(row * length + first, bins.first(static_cast<std::size_t>(count))); });
+        with_fft([&](auto& fft) {
+          fft.put_in_order([&](std::uint64_t first, std::span<const Complex> bins) {
+            const std::uint64_t length = Shape::out(plan_.length);
+            const std::uint64_t count =
+                std::min<std::uint64_t>(bins.size(), length - std::min(first, length));
+            unless_failed("write", write_s_,
+                          [&] { write(row * length + first, bins.first(static_cast<std::size_t>(count))); });
+          });
         });
       }
       tell_failure(failure);
@@ -87,8 +99,10 @@ class SlicesRun {
     finish();
   }
 
-  [[nodiscard]] const fft::PhaseTimes& times() const { return fft_->times(); }
-  [[nodiscard]] fft::LocalKernel kernel() const { return fft_->kernel(); }
+  [[nodiscard]] const fft::PhaseTimes& times() const {
+    return real_fft_ ? real_fft_->times() : fft_->times();
+  }
+  [[nodiscard]] fft::LocalKernel kernel() const { return real_fft_ ? real_fft_->kernel() : fft_->kernel(); }
   /// Of the samples that this rank has read.
   [[nodiscard]] std::uint64_t non_finite() const { return non_finite_; }
   /// Where this rank's time went, by name.
@@ -120,7 +134,9 @@ class SlicesRun {
   }
 
   void check_memory() {
-    const std::uint64_t need = fft::SlicesFft<Real>::memory_bytes(plan_.length, ranks());
+    const bool real = plan_.split_real != 0;
+    const std::uint64_t need = real ? fft::RealSlicesFft<Real>::memory_bytes(plan_.length, ranks())
+                                    : fft::SlicesFft<Real>::memory_bytes(plan_.length, ranks());
     const std::uint64_t there = available_memory_bytes(job_.comm().ranks_on_host());
     if (need > there) {
       throw MemoryError(fmt::format(
@@ -129,10 +145,22 @@ class SlicesRun {
           input_->name(), plan_.length, counted(ranks(), "rank"), memory_text(need), job_.rank(),
           memory_text(there), enough_ranks<Real>(plan_.length, there), precision_hint<Real>()));
     }
-    fft_ =
-        std::make_unique<fft::SlicesFft<Real>>(job_.comm(), fft::SlicesPlan{.length = plan_.length,
-                                                                            .direction = options_.direction(),
-                                                                            .rigor = fft::Rigor::tuned});
+    const fft::SlicesPlan how{
+        .length = plan_.length, .direction = options_.direction(), .rigor = fft::Rigor::tuned};
+    if (real) {
+      real_fft_ = std::make_unique<fft::RealSlicesFft<Real>>(job_.comm(), how);
+    } else {
+      fft_ = std::make_unique<fft::SlicesFft<Real>>(job_.comm(), how);
+    }
+  }
+
+  /// Calls work(the transform of this kind of samples).
+  template <typename Work>
+  void with_fft(const Work& work) {
+    if constexpr (Shape::kRealIn) {
+      if (real_fft_) return work(*real_fft_);
+    }
+    work(*fft_);
   }
 
   [[nodiscard]] std::vector<std::uint64_t> shape(std::uint64_t length) const {
@@ -151,32 +179,23 @@ class SlicesRun {
     }
   }
 
-  /// Collective. @return under which names the root writes its files, each with its end
-  [[nodiscard]] std::string names_of_root() {
-    std::string names;
-    if (job_.is_root()) {
-      for (const std::string& name : files_->temporaries()) names += name + '\0';
-    }
-    names.resize(job_.from_root(names.size()));
-    job_.comm().template bcast<char>(names, 0, job_.bcast_algorithm);
-    return names;
-  }
-
-  void join_outputs(const std::string& names) {
+  /// @param names  under which the root writes its files
+  void join_outputs(const std::vector<std::string>& names) {
     if (job_.is_root()) return;
-    std::vector<std::string> each;
-    for (std::size_t begin = 0; begin < names.size(); begin = names.find('\0', begin) + 1) {
-      each.emplace_back(names.c_str() + begin);
-    }
-    files_ = std::make_unique<Files>(options_.io.out, shape(Shape::out(plan_.length)), each);
+    files_ = std::make_unique<Files>(options_.io.out, shape(Shape::out(plan_.length)), names);
   }
 
   /// Elements of a vector, times what the results are to be multiplied by.
-  void read(std::uint64_t row, std::uint64_t first, std::span<Complex> out) {
+  template <typename Element>
+  void read(std::uint64_t row, std::uint64_t first, std::span<Element> out) {
     read_whole(row, first, out);
     const auto factor = static_cast<Real>(norm_factor(options_, plan_.length));
     if (factor == 1) return;
-    for (Complex& z : out) z *= factor;
+    for (Element& z : out) z *= factor;
+  }
+
+  void read_whole(std::uint64_t row, std::uint64_t first, std::span<Real> out) {
+    non_finite_ += read_stored(row, first, out);
   }
 
   /// Elements of a vector, which the input may have as half a spectrum.
@@ -201,12 +220,25 @@ class SlicesRun {
   }
 
   /// As they are in the input, and zeros where it has no more. @return how many are no finite numbers
-  std::uint64_t read_stored(std::uint64_t row, std::uint64_t first, std::span<Complex> out) {
+  template <typename Element>
+  std::uint64_t read_stored(std::uint64_t row, std::uint64_t first, std::span<Element> out) {
     const auto there = static_cast<std::size_t>(
         std::min<std::uint64_t>(out.size(), plan_.stored - std::min(first, plan_.stored)));
-    const std::size_t got = input_->template read<Complex>(row * plan_.stored + first, out.first(there));
-    std::ranges::fill(out.subspan(got), Complex{});
-    return io::count_non_finite<Complex>(out.first(got));
+    const std::size_t got = input_->template read<Element>(row * plan_.stored + first, out.first(there));
+    std::ranges::fill(out.subspan(got), Element{});
+    return io::count_non_finite<Element>(out.first(got));
+  }
+
+  /// Writes what this rank has of a result.
+  void leave(std::uint64_t row) {
+    if (!real_fft_) return write(row * mine(), fft_->bins().first(mine()));
+    constexpr std::size_t kPiece = std::size_t{1} << 17U;
+    std::vector<Complex> bins;
+    for (std::size_t done = 0; done < mine(); done += bins.size()) {
+      bins.resize(std::min(kPiece, mine() - done));
+      real_fft_->get_bins(done, bins);
+      write(row * mine() + done, bins);
+    }
   }
 
   void write(std::uint64_t first, std::span<const Complex> bins) {
@@ -239,7 +271,8 @@ class SlicesRun {
                                        .rows = plan_.rows,
                                        .length = Shape::out(plan_.length),
                                        .element = element_name<Out>(),
-                                       .sample_rate_hz = plan_.rate_hz};
+                                       .sample_rate_hz = plan_.rate_hz,
+                                       .layout = real_fft_ ? io::Layout::folded : io::Layout::round_robin};
         for (const std::string& path : options_.io.out) write_index(path, result);
       });
     });
@@ -258,6 +291,7 @@ class SlicesRun {
   std::shared_ptr<io::Source> input_;
   RunReport& report_;
   std::unique_ptr<fft::SlicesFft<Real>> fft_;
+  std::unique_ptr<fft::RealSlicesFft<Real>> real_fft_;  // instead, where real samples are shared as such
   std::unique_ptr<Files> files_;
   std::vector<Real> real_;  // a piece of the result
   std::uint64_t non_finite_ = 0;

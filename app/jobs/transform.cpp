@@ -181,6 +181,7 @@ class Transform {
     }
     plan_ = plan;
     plan_.engine = Engine::slices;
+    plan_.split_real = Shape::kRealIn && fft::can_share(plan.length, true, job_.size()) ? 1 : 0;
     return true;
   }
 
@@ -591,10 +592,11 @@ void add_transform(cli::Command& app) {
       "--resume", options->resume,
       "go on with a batch that was stopped, with the same input (a pipe must begin again), by any "
       "number of ranks. What is done is kept in OUT.partial, and OUT.journal says what that is");
-  cli::Option* leave = command->add_flag("--leave-distributed", options->leave_distributed,
-                                         "results stay with the ranks: rank r of P writes elements r, r+P, "
-                                         "r+2P, ... of OUT.npy to OUT.rankr.npy "
-                                         "on its own host, and rank 0 writes OUT.index.json");
+  cli::Option* leave =
+      command->add_flag("--leave-distributed", options->leave_distributed,
+                        "results stay with the ranks: rank r of P writes elements r, r+P, "
+                        "r+2P, ... (of real samples by engine slices: r, 2P-r, 2P+r, ...) of OUT.npy "
+                        "to OUT.rankr.npy on its own host, and rank 0 writes OUT.index.json");
   command
       ->add_flag("--everywhere", options->everywhere,
                  "every rank gets the whole result (by an allgatherv) and writes it to OUT.rankr.npy on its "

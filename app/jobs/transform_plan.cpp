@@ -170,8 +170,11 @@ std::optional<std::string> why_slices(const TransformOptions& options, const Tra
     return fmt::format("rank 0 lacks the {} of memory that it needs for the whole vector",
                        memory_text(known.root_bytes));
   }
+  // Real samples that go as complex ones would take twice the bytes.
+  const bool goes_doubled =
+      work.real && (options.inverse || !fft::can_share(plan.length, true, work.ranks()));
   const bool asked_for_others =
-      job.scatter != "auto" || job.gather != "auto" || job.arrivals.delays() || work.real;
+      job.scatter != "auto" || job.gather != "auto" || job.arrivals.delays() || goes_doubled;
   if (asked_for_others || known.vector_bytes < kLeastBytes || work.ranks_per_host.size() == 1) {
     return std::nullopt;
   }

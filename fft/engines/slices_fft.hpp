@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <array>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +7,8 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
+#include "fft/engines/chunked_exchange.hpp"
 #include "fft/engines/timer.hpp"
 #include "fft/kernel/types.hpp"
 #include "fft/local/stepped_fft.hpp"
@@ -96,43 +95,22 @@ class SlicesFft {
 
  private:
   using Rows = std::span<const Complex* const>;
+  using Exchange = ChunkedExchange<T>;
   /// Says where the rows of some columns are. @param room  where they may be put
   using Load = std::function<Rows(Columns columns, std::span<Complex* const> room)>;
   /// Says where so many bins from `first` on may be put, and then that they are there.
   using Place = std::function<Complex*(std::uint64_t first, std::size_t count)>;
-  /// How blocks travel: as columns of one of SteppedFft's matrices.
-  struct Route {
-    typename SteppedFft<T>::Matrix matrix;
-    std::size_t rows = 1;         ///< of the matrix that go to one rank, or come from one
-    std::vector<Columns> chunks;  ///< that travel together, the same on all ranks
-  };
-  /// @param blocks  Shape: P x rows x chunk.count()
-  using Step = std::function<void(Columns chunk, Complex* blocks)>;
 
-  static constexpr std::size_t kUnderWay = 3;
-
-  [[nodiscard]] Route route_of(const typename SteppedFft<T>::Matrix& matrix) const;
-  void exchange(const Route& route, const Step& prepare, const Step& take, double& waiting_s);
   void run(const Load& load);
-  void make_blocks(const Load& load, Columns chunk, Complex* blocks);
   void put_in_order(const Place& place, const Write& placed);
-  void worked_on(std::size_t elements);
-  template <typename Work>
-  void in_passes(Columns chunk, std::size_t rows, const Work& work);
 
-  comm::Collectives& comm_;
-  SlicesPlan plan_;
   SliceLayout layout_;
-  std::size_t rank_;
   Columns slice_;
   Split<T> split_;
   SteppedFft<T> local_;
-  Route way_in_;
-  Route way_out_;
-  std::array<Buffer<Complex>, kUnderWay> outgoing_;  // P blocks of a chunk
-  std::array<Buffer<Complex>, kUnderWay> incoming_;
-  std::array<comm::Pending, kUnderWay> pending_;
-  std::size_t unmoved_bytes_ = 0;  // worked on since messages were moved on
+  Exchange exchange_;
+  typename Exchange::Route way_in_;
+  typename Exchange::Route way_out_;
   PhaseTimes times_;
 };
 

@@ -73,6 +73,39 @@ struct FourStep {
   const T* tile_twiddles;  // [tile][row][re, im]
 };
 
+/// Columns of a tile of a split, see ColumnDft and SplitTile.
+constexpr std::size_t kTileColumns = 32;
+
+/// A transform down the columns of a tile of few rows, in place, by decimation in frequency. Unlike Columns, for any number of rows, and
+/// without a limit to the number of stages. A row takes 2 kTileColumns values, in Format::split.
+template <typename T>
+struct FewRows {
+  struct Stage {
+    std::size_t radix;  // 8, 4, 2 or an odd prime
+    std::size_t
+        stride;  // rows between a butterfly's inputs; the stage transforms blocks of radix * stride rows
+    std::size_t twiddles;  // in the table: [k][i][re, im] of w_(radix*stride)^(k i), k < stride, i < radix
+    std::size_t
+        odd_matrix;  // in the table, odd radix: [i][j][cos, sin] of 2 pi (i+1)(j+1)/radix, i, j < radix/2
+  };
+  std::size_t rows;
+  std::size_t count;  // of stages
+  const Stage* stage;
+  const T* table;
+  const std::size_t* row_of;  // where each output stands at the end
+};
+
+/// kTileColumns neighbouring columns of a split of P rows (dif.hpp): output r times tile_factors[r] times column_factors[r].
+template <typename T>
+struct SplitTile {
+  FewRows<T> columns;
+  const T* tile_factors;    // [r][re, im]
+  const T* column_factors;  // [r][re..., im...]
+  T scale;                  // instead of both, for r = 0
+  const T* roots;           // of real samples: w_2P^r, r = 0..P, interleaved
+  T* tile;                  // P rows, and as many for scratch as the largest odd radix has
+};
+
 /// The functions for one instruction set. Data are given as T*, two per element. `swapped`: the inverse transform.
 template <typename T>
 struct Kernels {
@@ -98,6 +131,13 @@ struct Kernels {
   void (*unfold_real)(std::size_t m, const T* roots, const T* z, T* x);
   /// The way back, twice as large: z[q] = (x[q] + conj x[m-q]) + i conj(w_2m^q) (x[q] - conj x[m-q]).
   void (*fold_real)(std::size_t m, const T* roots, const T* x, T* z);
+  /// What Split, RealSplit and RealMerge do with a whole tile.
+  /// @param rows    P pointers to complex elements, or 2P to real ones
+  /// @param blocks  P pointers to complex elements; of split() perhaps those of the rows
+  /// @param first   the tile's first column, of all pointers
+  void (*split)(const SplitTile<T>&, bool swapped, const T* const* rows, T* const* blocks, std::size_t first);
+  void (*split_real)(const SplitTile<T>&, const T* const* rows, T* const* blocks, std::size_t first);
+  void (*merge_real)(const SplitTile<T>&, const T* const* blocks, T* const* rows, std::size_t first);
 };
 
 }  // namespace papfft::fft::kernel

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fft/kernel/instruction_set.hpp"
 #include "fft/kernel/passes.inc"
+#include "fft/kernel/tiles.inc"
 
 namespace papfft::fft::kernel {
 

@@ -16,6 +16,37 @@ constexpr std::size_t kParallelElements = 4096;
 }  // namespace
 
 template <typename T>
+Buffer<std::complex<T>> packed_roots(std::size_t block_length) {
+  Buffer<std::complex<T>> roots(block_length / 2 + 1);
+#pragma omp parallel for schedule(static) if (block_length >= kParallelElements)
+  for (std::size_t q = 0; q <= block_length / 2; ++q) roots[q] = twiddle<T>(q, 2 * block_length);
+  return roots;
+}
+
+// With Z the transform of length M: E = (Z[q] + conj Z[M-q])/2, O = (Z[q] - conj Z[M-q])/2i
+// are the transforms of the even and the odd samples, V[q] = E + w_2M^q O, V[M-q] = conj(E - w_2M^q O).
+template <typename T>
+void unfold_packed_spectrum(std::span<std::complex<T>> spectrum, const Buffer<std::complex<T>>& roots) {
+  using Complex = std::complex<T>;
+  const std::size_t length = spectrum.size();
+  const Complex z0 = spectrum[0];
+  spectrum[0] = {z0.real() + z0.imag(), z0.real() - z0.imag()};
+#pragma omp parallel for schedule(static) if (length >= kParallelElements && omp_in_parallel() == 0)
+  for (std::size_t q = 1; q <= length / 2; ++q) {
+    Complex& low = spectrum[q];
+    Complex& high = spectrum[length - q];
+    const T even_re = (low.real() + high.real()) / 2;
+    const T even_im = (low.imag() - high.imag()) / 2;
+    const T odd_re = (low.imag() + high.imag()) / 2;
+    const T odd_im = (high.real() - low.real()) / 2;
+    const T turned_re = roots[q].real() * odd_re - roots[q].imag() * odd_im;
+    const T turned_im = roots[q].real() * odd_im + roots[q].imag() * odd_re;
+    high = {even_re - turned_re, turned_im - even_im};  // for q = M/2 both are one, and equal
+    low = {even_re + turned_re, even_im + turned_im};
+  }
+}
+
+template <typename T>
 PackedRealFft<T>::PackedRealFft(std::size_t block_length, Direction direction, Rigor rigor)
     : PackedRealFft(LocalFft<T>(block_length, direction, rigor), direction) {}
 
@@ -24,34 +55,10 @@ PackedRealFft<T>::PackedRealFft(LocalFft<T> fft, Direction direction)
     : block_length_(fft.length()),
       direction_(direction),
       fft_(std::move(fft)),
-      roots_(block_length_ / 2 + 1),
-      work_(block_length_) {
-#pragma omp parallel for schedule(static) if (block_length_ >= kParallelElements)
-  for (std::size_t q = 0; q <= block_length_ / 2; ++q) roots_[q] = twiddle<T>(q, 2 * block_length_);
-}
+      roots_(packed_roots<T>(block_length_)),
+      work_(block_length_) {}
 
-// With z[m] = v[2m] + i v[2m+1] and Z its transform of length M: E = (Z[q] + conj Z[M-q])/2, O = (Z[q] - conj Z[M-q])/2i
-// are the transforms of the even and the odd samples, V[q] = E + w_2M^q O, V[M-q] = conj(E - w_2M^q O).
-template <typename T>
-void PackedRealFft<T>::unfold_spectrum(Complex* spectrum) const {
-  const Complex z0 = spectrum[0];
-  spectrum[0] = {z0.real() + z0.imag(), z0.real() - z0.imag()};
-#pragma omp parallel for schedule(static) if (block_length_ >= kParallelElements && omp_in_parallel() == 0)
-  for (std::size_t q = 1; q <= block_length_ / 2; ++q) {
-    Complex& low = spectrum[q];
-    Complex& high = spectrum[block_length_ - q];
-    const T even_re = (low.real() + high.real()) / 2;
-    const T even_im = (low.imag() - high.imag()) / 2;
-    const T odd_re = (low.imag() + high.imag()) / 2;
-    const T odd_im = (high.real() - low.real()) / 2;
-    const T turned_re = roots_[q].real() * odd_re - roots_[q].imag() * odd_im;
-    const T turned_im = roots_[q].real() * odd_im + roots_[q].imag() * odd_re;
-    high = {even_re - turned_re, turned_im - even_im};  // for q = M/2 both are one, and equal
-    low = {even_re + turned_re, even_im + turned_im};
-  }
-}
-
-// The steps of unfold_spectrum backwards: E = (V[q] + conj V[M-q])/2, w_2M^q O = (V[q] - conj V[M-q])/2,
+// The steps of unfold_packed_spectrum backwards: E = (V[q] + conj V[M-q])/2, w_2M^q O = (V[q] - conj V[M-q])/2,
 // Z[q] = E + i O, Z[M-q] = conj(E) + i conj(O).
 template <typename T>
 void PackedRealFft<T>::fold_spectrum(const Complex* in, Complex* out) const {
@@ -80,7 +87,7 @@ void PackedRealFft<T>::execute(const Complex* in, Complex* out, const Progress& 
 #pragma omp parallel for schedule(static) if (m >= kParallelElements && omp_in_parallel() == 0)
     for (std::size_t k = 0; k < m; ++k) work_[k] = {sample(2 * k), sample(2 * k + 1)};
     fft_.execute(work_.data(), out, 1, progress);
-    unfold_spectrum(out);
+    unfold_packed_spectrum<T>({out, m}, roots_);
     return;
   }
   fold_spectrum(in, work_.data());
@@ -116,6 +123,12 @@ void RealFft<T>::inverse(const Complex* in, T* out, std::size_t batch, const Pro
   });
 }
 
+template Buffer<std::complex<float>> packed_roots<float>(std::size_t);
+template Buffer<std::complex<double>> packed_roots<double>(std::size_t);
+template void unfold_packed_spectrum<float>(std::span<std::complex<float>>,
+                                            const Buffer<std::complex<float>>&);
+template void unfold_packed_spectrum<double>(std::span<std::complex<double>>,
+                                             const Buffer<std::complex<double>>&);
 template class PackedRealFft<float>;
 template class PackedRealFft<double>;
 template class RealFft<float>;

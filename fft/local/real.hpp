@@ -3,6 +3,7 @@
 #include <complex>
 #include <cstddef>
 #include <memory>
+#include <span>
 
 #include "fft/kernel/fftw_plan.hpp"
 #include "fft/kernel/types.hpp"
@@ -10,6 +11,15 @@
 #include "fft/local/vector_fft.hpp"
 
 namespace papfft::fft {
+
+/// w_2M^q, q = 0..M/2: what unfold_packed_spectrum needs.
+template <typename T>
+[[nodiscard]] Buffer<std::complex<T>> packed_roots(std::size_t block_length);
+
+/// With z[k] = v[2k] + i v[2k+1], k < M: from the transform of z to the bins of v as PackedRealFft has them, in place. Parallel.
+/// @param spectrum  Shape: M. @param roots  packed_roots(M)
+template <typename T>
+void unfold_packed_spectrum(std::span<std::complex<T>> spectrum, const Buffer<std::complex<T>>& roots);
 
 /// Rank 0's part of a distributed real transform (RealSplit, RealMerge): a real transform of length 2M whose samples and
 /// bins are both packed into M complex numbers.
@@ -36,12 +46,11 @@ class PackedRealFft {
 
  private:
   void fold_spectrum(const Complex* in, Complex* out) const;
-  void unfold_spectrum(Complex* spectrum) const;
 
   std::size_t block_length_;
   Direction direction_;
   LocalFft<T> fft_;
-  Buffer<Complex> roots_;  // w_2M^q, q = 0..M/2
+  Buffer<Complex> roots_;  // packed_roots(M)
   Buffer<Complex> work_;
 };
 

@@ -102,7 +102,61 @@ std::span<std::complex<T>> SteppedFft<T>::result() {
   return {vector_.data(), length_};
 }
 
+template <typename T>
+SteppedRealFft<T>::SteppedRealFft(std::size_t length, std::size_t parts, Rigor rigor,
+                                  std::optional<LocalKernel> kernel)
+    : fft_(length, parts, Direction::forward, rigor, kernel), roots_(packed_roots<T>(length)) {}
+
+template <typename T>
+void SteppedRealFft<T>::put(Columns columns, const Complex* part, std::size_t pitch) {
+  result_.reset();
+  if (fft_.goes_in_steps()) return put_pairs(columns, part, pitch);
+  // The pairs one after another are v itself: the real parts, followed by the imaginary ones.
+  const std::span<Complex> pairs = fft_.vector();
+  T* const v = reinterpret_cast<T*>(pairs.data());
+  for (std::size_t i = 0; i < in().rows; ++i) {
+    const std::size_t row = i * in().columns;
+    for (std::size_t n = row + columns.begin; n < std::min(row + columns.end, pairs.size()); ++n) {
+      const Complex z = part[i * pitch + (n - row - columns.begin)];
+      v[n] = z.real();
+      v[n + pairs.size()] = z.imag();
+    }
+  }
+}
+
+// A row of pairs is two rows of v. So columns [b, e) of the row i = 2p + h become, with C columns in all, columns h C/2 + [b/2, e/2) of
+// the pairs' row p, as far as real parts go; the imaginary ones become those of the row in the other half of the matrix.
+template <typename T>
+void SteppedRealFft<T>::put_pairs(Columns columns, const Complex* part, std::size_t pitch) {
+  const std::size_t rows = in().rows;
+  const std::size_t width = columns.count();
+  pairs_.resize(rows * width);
+  T* const pairs = reinterpret_cast<T*>(pairs_.data());
+  for (std::size_t i = 0; i < rows; ++i) {
+    const Complex* const from = part + i * pitch;
+    for (std::size_t j = 0; j < width; ++j) {
+      pairs[i * width + j] = from[j].real();
+      pairs[(rows + i) * width + j] = from[j].imag();
+    }
+  }
+  for (const std::size_t half : {0U, 1U}) {
+    const std::size_t begin = half * in().columns / 2 + columns.begin / 2;
+    fft_.put({begin, begin + width / 2}, pairs_.data() + half * width / 2, width);
+  }
+}
+
+template <typename T>
+std::span<std::complex<T>> SteppedRealFft<T>::result() {
+  if (!result_) {
+    result_ = fft_.result();
+    unfold_packed_spectrum<T>(*result_, roots_);
+  }
+  return *result_;
+}
+
 template class SteppedFft<float>;
 template class SteppedFft<double>;
+template class SteppedRealFft<float>;
+template class SteppedRealFft<double>;
 
 }  // namespace papfft::fft

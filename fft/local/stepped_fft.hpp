@@ -5,10 +5,12 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "fft/kernel/power_of_two.hpp"
 #include "fft/kernel/types.hpp"
 #include "fft/local/local.hpp"
+#include "fft/local/real.hpp"
 #include "fft/split/dif.hpp"
 
 namespace papfft::fft {
@@ -49,6 +51,14 @@ class SteppedFft {
   /// The whole result in its natural order; what is missing of the transform is done now. Shape: length. Valid until the next put().
   [[nodiscard]] std::span<Complex> result();
 
+  /// Whether it goes on as columns come and go; else between put() and get() alone.
+  [[nodiscard]] bool goes_in_steps() const noexcept { return own_ != nullptr; }
+  /// Where it does not go in steps: the vector, to be filled by other means than put(). Shape: length
+  [[nodiscard]] std::span<Complex> vector() {
+    is_finished_ = false;
+    return {vector_.data(), length_};
+  }
+
  private:
   /// Calls body(tile, its work space) for the kernel's tiles of these columns, on all threads.
   template <typename Body>
@@ -66,6 +76,37 @@ class SteppedFft {
   bool is_finished_ = false;  // the result stands in vector_
   Buffer<Complex> vector_;
   Buffer<Complex> tile_space_;
+};
+
+/// What PackedRealFft is to LocalFft: rank 0's part of a real transform, forward, whose samples come in parts. The numbers are
+/// PackedRealFft's, to the last bit.
+///
+/// Columns come as to a SteppedFft of the same length, of the matrix whose element n = i * columns + j is v[n] + i v[n + M]; but
+/// ranges of columns begin and end at multiples of twice the grain, where that is more than 1.
+template <typename T>
+class SteppedRealFft {
+ public:
+  using Complex = std::complex<T>;
+
+  /// As SteppedFft; length is M.
+  SteppedRealFft(std::size_t length, std::size_t parts, Rigor rigor,
+                 std::optional<LocalKernel> kernel = std::nullopt);
+
+  [[nodiscard]] const typename SteppedFft<T>::Matrix& in() const noexcept { return fft_.in(); }
+  [[nodiscard]] LocalKernel kernel() const noexcept { return fft_.kernel(); }
+
+  /// As SteppedFft.
+  void put(Columns columns, const Complex* part, std::size_t pitch);
+  /// {V[0], V[M]}, V[1], ..., V[M-1]. As SteppedFft.
+  [[nodiscard]] std::span<Complex> result();
+
+ private:
+  void put_pairs(Columns columns, const Complex* part, std::size_t pitch);
+
+  SteppedFft<T> fft_;  // of the pairs v[2k] + i v[2k+1]
+  Buffer<Complex> roots_;
+  std::vector<Complex> pairs_;  // some columns of them
+  std::optional<std::span<Complex>> result_;
 };
 
 }  // namespace papfft::fft

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "fft/kernel/instruction_set.hpp"
 #include "fft/kernel/twiddle.hpp"
 
 namespace papfft::fft {
@@ -23,6 +24,7 @@ std::size_t checked_block_length(std::size_t length, std::size_t blocks, const c
 }
 
 constexpr const char* kMustDivide = "Split: the number of parts must divide the length";
+constexpr const char* kMustDivideTwice = "Split: twice the number of parts must divide the length";
 
 Columns checked_columns(Columns columns, Columns within) {
   if (columns.begin < within.begin || columns.begin > columns.end || columns.end > within.end)
@@ -58,8 +60,6 @@ void for_each_tile(std::size_t tile_size, std::size_t n_begin, std::size_t n_end
   const auto run_tile = [&](std::size_t index, T* tile) {
     const std::size_t begin = std::max(n_begin, index * kColumns);
     const std::size_t end = std::min(n_end, (index + 1) * kColumns);
-    // Columns outside the range are transformed too (and dropped): never let them be uninitialised.
-    if (end - begin < kColumns) std::fill_n(tile, tile_size, T{0});
     body(tile, TileRange{index, begin - index * kColumns, end - begin});
   };
   const int threads = parallel ? omp_get_max_threads() : 1;
@@ -78,65 +78,49 @@ void for_each_tile(std::size_t tile_size, std::size_t n_begin, std::size_t n_end
   }
 }
 
-/// Runs body(count) with the full width as a compile-time constant, which is what the vectoriser likes.
-template <typename Body>
-[[gnu::always_inline]] inline void with_count(std::size_t count, const Body& body) {
-  if (count == kColumns) {
-    body(std::integral_constant<std::size_t, kColumns>{});
-  } else {
-    body(count);
+template <typename T>
+const kernel::Kernels<T>& best_kernels() {
+  return kernel::kernels_for<T>(instruction_sets().back());
+}
+
+/// Pointers to rows, as the kernels take them.
+template <typename T, typename Row>
+std::vector<T*> pointers_to(std::span<Row* const> rows) {
+  std::vector<T*> pointers;
+  pointers.reserve(rows.size());
+  for (Row* const row : rows) pointers.push_back(reinterpret_cast<T*>(row));
+  return pointers;
+}
+
+/// Rows from which, or to which, a tile's columns go.
+template <typename T>
+struct Rows {
+  std::vector<T*> pointers;
+  std::size_t values;  // per element
+};
+
+/// Calls run(rows of `from`, rows of `to`, first), where the pointers and their first element are those of all columns of a tile. If only
+/// some were asked for, that is a tile of copies: the kernels know whole tiles alone, and whatever the range, a column's bits are the
+/// same. @param first  the element of all rows that is the range's first
+template <typename T, typename Run>
+void on_whole_tile(const Rows<const T>& from, const Rows<T>& to, std::size_t first, const TileRange& range,
+                   const Run& run) {
+  if (range.count == kColumns) return run(from.pointers.data(), to.pointers.data(), first);
+  std::vector<T> in(from.pointers.size() * from.values * kColumns);
+  std::vector<T> out(to.pointers.size() * to.values * kColumns);
+  std::vector<const T*> in_rows;
+  std::vector<T*> out_rows;
+  for (const T* const row : from.pointers) {
+    T* const copy = in.data() + in_rows.size() * from.values * kColumns;
+    std::copy_n(row + from.values * first, from.values * range.count, copy + from.values * range.column);
+    in_rows.push_back(copy);
   }
-}
-
-/// Interleaved complex numbers into a tile's row, real and imaginary parts apart.
-template <typename T>
-void load(const std::complex<T>* from, T* re, T* im, std::size_t count) {
-  const T* const z = reinterpret_cast<const T*>(from);
-  with_count(
-      count, [&](auto n) __attribute__((always_inline)) {
-#pragma omp simd
-        for (std::size_t c = 0; c < n; ++c) {
-          re[c] = z[2 * c];
-          im[c] = z[2 * c + 1];
-        }
-      });
-}
-
-template <typename T>
-void store(const T* re, const T* im, std::complex<T>* to, std::size_t count) {
-  T* const z = reinterpret_cast<T*>(to);
-  with_count(
-      count, [&](auto n) __attribute__((always_inline)) {
-#pragma omp simd
-        for (std::size_t c = 0; c < n; ++c) {
-          z[2 * c] = re[c];
-          z[2 * c + 1] = im[c];
-        }
-      });
-}
-
-/// A row times tile_factor times column_factors, the product formed first: it is accurate whatever the row holds.
-template <typename T>
-void multiply(T* re, T* im, std::complex<T> tile_factor, const T* column_factors) {
-  const T f_re = tile_factor.real();
-  const T f_im = tile_factor.imag();
-#pragma omp simd
-  for (std::size_t c = 0; c < kColumns; ++c) {
-    const T w_re = f_re * column_factors[c] - f_im * column_factors[kColumns + c];
-    const T w_im = f_re * column_factors[kColumns + c] + f_im * column_factors[c];
-    const T x_re = re[c];
-    const T x_im = im[c];
-    re[c] = x_re * w_re - x_im * w_im;
-    im[c] = x_re * w_im + x_im * w_re;
-  }
-}
-
-template <typename T>
-void scale_row(T* re, T* im, T scale) {
-#pragma omp simd
-  for (std::size_t c = 0; c < kColumns; ++c) {
-    re[c] *= scale;
-    im[c] *= scale;
+  for (std::size_t r = 0; r < to.pointers.size(); ++r)
+    out_rows.push_back(out.data() + r * to.values * kColumns);
+  run(in_rows.data(), out_rows.data(), 0);
+  for (std::size_t r = 0; r < to.pointers.size(); ++r) {
+    std::copy_n(out_rows[r] + to.values * range.column, to.values * range.count,
+                to.pointers[r] + to.values * first);
   }
 }
 
@@ -146,14 +130,6 @@ Buffer<std::complex<T>> real_roots(std::size_t parts) {
   for (std::size_t r = 0; r <= parts; ++r) roots[r] = twiddle<T>(r, 2 * parts);
   return roots;
 }
-
-/// Real and imaginary parts of a tile's row.
-template <typename T>
-struct Row {
-  T* re;
-  T* im;
-  Row(T* tile, std::size_t row) : re(tile + row * 2 * kColumns), im(re + kColumns) {}
-};
 
 /// Cache-blocked transposition loop: body(r, q_begin, q_end) for tiles of q that keep the P-strided side in L1.
 template <typename T, typename Body>
@@ -230,24 +206,19 @@ void Split<T>::run(std::span<const Complex* const> rows, std::span<Complex* cons
   check_range(blocks.size(), parts(), columns, columns_);
   // The inverse transform is the forward one with real and imaginary parts exchanged on both sides.
   const bool swapped = direction_ == Direction::inverse;
+  const Rows<const T> from{pointers_to<const T>(rows), 2};
+  const Rows<T> to{pointers_to<T>(blocks), 2};
+  const auto& kernels = best_kernels<T>();
   for_each_tile<T>(dft_.tile_size(), columns.begin, columns.end, [&](T* tile, TileRange range) {
-    const std::size_t first = range.n() - columns.begin;
-    for (std::size_t j = 0; j < parts(); ++j) {
-      Row<T> row(tile, j);
-      if (swapped) std::swap(row.re, row.im);
-      load(rows[j] + first, row.re + range.column, row.im + range.column, range.count);
-    }
-    dft_.run(tile);
-    for (std::size_t r = 0; r < parts(); ++r) {
-      Row<T> row(tile, dft_.row_of(r));
-      if (r == 0) {
-        scale_row(row.re, row.im, scale_);
-      } else {
-        multiply(row.re, row.im, twiddles_.tile_factor(range.index, r), twiddles_.column_factors(r));
-      }
-      if (swapped) std::swap(row.re, row.im);
-      store(row.re + range.column, row.im + range.column, blocks[r] + first, range.count);
-    }
+    const kernel::SplitTile<T> work{.columns = dft_.plan(),
+                                    .tile_factors = twiddles_.tile_factors(range.index),
+                                    .column_factors = twiddles_.column_factors(),
+                                    .scale = scale_,
+                                    .roots = nullptr,
+                                    .tile = tile};
+    on_whole_tile(from, to, range.n() - columns.begin, range, [&](auto* in, auto* out, std::size_t first) {
+      kernels.split(work, swapped, in, out, first);
+    });
   });
 }
 
@@ -257,108 +228,69 @@ bool can_split_real(std::size_t length, std::size_t parts) noexcept {
 
 template <typename T>
 RealSplit<T>::RealSplit(std::size_t length, std::size_t parts)
-    : block_length_(
-          checked_block_length(length, 2 * parts, "RealSplit: twice the parts must divide the length")),
+    : RealSplit(length, parts, {0, checked_block_length(length, 2 * parts, kMustDivideTwice)}) {}
+
+template <typename T>
+RealSplit<T>::RealSplit(std::size_t length, std::size_t parts, Columns columns)
+    : block_length_(checked_block_length(length, 2 * parts, kMustDivideTwice)),
+      columns_(checked_columns(columns, {0, block_length_})),
       dft_(parts),
-      twiddles_(length, parts, {0, block_length_}, 1.0),
+      twiddles_(length, parts, columns, 1.0),
       roots_(real_roots<T>(parts)) {}
 
-// The R real rows are taken as P complex ones, z_j = x[.. + 2jM] + i x[.. + (2j+1)M], and Z = DFT_P(z) taken apart:
-// E_r = (Z_r + conj Z_(P-r))/2 and O_r = (Z_r - conj Z_(P-r))/2i are the transforms of the even and the odd rows, and
-// t_r = E_r + w_R^r O_r that of all. t_(P-r) = conj(E_r - w_R^r O_r) comes from the same pair. Z_0 is block 0.
 template <typename T>
 void RealSplit<T>::run(const T* x, std::span<Complex* const> blocks, std::size_t n_begin,
                        std::size_t n_end) const {
-  check_range(blocks.size(), parts(), {n_begin, n_end}, {0, block_length_});
-  for_each_tile<T>(dft_.tile_size(), n_begin, n_end, [&](T* tile, TileRange range) {
-    for (std::size_t j = 0; j < parts(); ++j) {
-      const Row<T> row(tile, j);
-      const T* const even = x + 2 * j * block_length_ + range.n();
-      std::copy_n(even, range.count, row.re + range.column);
-      std::copy_n(even + block_length_, range.count, row.im + range.column);
-    }
-    dft_.run(tile);
-    for (std::size_t r = 1; r <= parts() / 2; ++r) {
-      const Row<T> low(tile, dft_.row_of(r));
-      const Row<T> high(tile, dft_.row_of(parts() - r));
-      const T w_re = roots_[r].real() / 2;
-      const T w_im = roots_[r].imag() / 2;
-      // For r = P/2 both rows are one; low is then written last, and right: t_r == E_r + w O_r == conj(E_r - w O_r).
-#pragma omp simd
-      for (std::size_t c = 0; c < kColumns; ++c) {
-        const T even_re = (low.re[c] + high.re[c]) / 2;
-        const T even_im = (low.im[c] - high.im[c]) / 2;
-        const T odd_re = low.im[c] + high.im[c];
-        const T odd_im = high.re[c] - low.re[c];
-        const T turned_re = w_re * odd_re - w_im * odd_im;
-        const T turned_im = w_re * odd_im + w_im * odd_re;
-        high.re[c] = even_re - turned_re;
-        high.im[c] = turned_im - even_im;
-        low.re[c] = even_re + turned_re;
-        low.im[c] = even_im + turned_im;
-      }
-    }
-    for (std::size_t r = 0; r < parts(); ++r) {
-      const Row<T> row(tile, dft_.row_of(r));
-      if (r > 0) multiply(row.re, row.im, twiddles_.tile_factor(range.index, r), twiddles_.column_factors(r));
-      store(row.re + range.column, row.im + range.column, blocks[r] + (range.n() - n_begin), range.count);
-    }
+  std::vector<const T*> rows(2 * parts());
+  for (std::size_t j = 0; j < rows.size(); ++j) rows[j] = x + j * block_length_ + n_begin;
+  run(rows, blocks, {n_begin, n_end});
+}
+
+template <typename T>
+void RealSplit<T>::run(std::span<const T* const> rows, std::span<Complex* const> blocks,
+                       Columns columns) const {
+  check_range(rows.size(), 2 * parts(), columns, columns_);
+  check_range(blocks.size(), parts(), columns, columns_);
+  const Rows<const T> from{pointers_to<const T>(rows), 1};
+  const Rows<T> to{pointers_to<T>(blocks), 2};
+  const auto& kernels = best_kernels<T>();
+  for_each_tile<T>(dft_.tile_size(), columns.begin, columns.end, [&](T* tile, TileRange range) {
+    const kernel::SplitTile<T> work{.columns = dft_.plan(),
+                                    .tile_factors = twiddles_.tile_factors(range.index),
+                                    .column_factors = twiddles_.column_factors(),
+                                    .scale = 1,
+                                    .roots = reinterpret_cast<const T*>(roots_.data()),
+                                    .tile = tile};
+    on_whole_tile(from, to, range.n() - columns.begin, range,
+                  [&](auto* in, auto* out, std::size_t first) { kernels.split_real(work, in, out, first); });
   });
 }
 
 template <typename T>
 RealMerge<T>::RealMerge(std::size_t length, std::size_t parts)
-    : block_length_(
-          checked_block_length(length, 2 * parts, "RealMerge: twice the parts must divide the length")),
+    : block_length_(checked_block_length(length, 2 * parts, kMustDivideTwice)),
       scale_(static_cast<T>(2.0L / static_cast<long double>(length))),
       dft_(parts),
       twiddles_(length, parts, {0, block_length_}, 2.0 / static_cast<double>(length)),
       roots_(real_roots<T>(parts)) {}
 
-// RealSplit backwards: t_r = conj(w_N^(n r)) y_r, E_r = (t_r + conj t_(P-r))/2, w_R^r O_r = (t_r - conj t_(P-r))/2,
-// Z_r = E_r + i O_r, z = inverse DFT_P(Z). Rows hold real and imaginary parts exchanged, that is i conj(value): forward
-// factors and the forward DFT then act as the inverse ones.
 template <typename T>
 void RealMerge<T>::run(std::span<const Complex* const> blocks, T* x, std::size_t n_begin,
                        std::size_t n_end) const {
   check_range(blocks.size(), parts(), {n_begin, n_end}, {0, block_length_});
+  const Rows<const T> from{pointers_to<const T>(blocks), 2};
+  Rows<T> to{{}, 1};
+  for (std::size_t j = 0; j < 2 * parts(); ++j) to.pointers.push_back(x + j * block_length_ + n_begin);
+  const auto& kernels = best_kernels<T>();
   for_each_tile<T>(dft_.tile_size(), n_begin, n_end, [&](T* tile, TileRange range) {
-    for (std::size_t r = 0; r < parts(); ++r) {
-      const Row<T> row(tile, r);
-      load(blocks[r] + (range.n() - n_begin), row.im + range.column, row.re + range.column, range.count);
-      if (r == 0) {
-        scale_row(row.re, row.im, scale_);
-      } else {
-        multiply(row.re, row.im, twiddles_.tile_factor(range.index, r), twiddles_.column_factors(r));
-      }
-    }
-    for (std::size_t r = 1; r <= parts() / 2; ++r) {
-      const Row<T> low(tile, r);
-      const Row<T> high(tile, parts() - r);
-      const T w_re = roots_[r].real();
-      const T w_im = -roots_[r].imag();
-#pragma omp simd
-      for (std::size_t c = 0; c < kColumns; ++c) {
-        // Exchanged: the real part of t_r is low.im.
-        const T even_re = (low.im[c] + high.im[c]) / 2;
-        const T even_im = (low.re[c] - high.re[c]) / 2;
-        const T half_re = (low.im[c] - high.im[c]) / 2;
-        const T half_im = (low.re[c] + high.re[c]) / 2;
-        const T odd_re = w_re * half_re - w_im * half_im;
-        const T odd_im = w_re * half_im + w_im * half_re;
-        high.im[c] = even_re + odd_im;
-        high.re[c] = odd_re - even_im;
-        low.im[c] = even_re - odd_im;
-        low.re[c] = even_im + odd_re;
-      }
-    }
-    dft_.run(tile);
-    for (std::size_t j = 0; j < parts(); ++j) {
-      const Row<T> row(tile, dft_.row_of(j));
-      T* const even = x + 2 * j * block_length_ + range.n();
-      std::copy_n(row.im + range.column, range.count, even);
-      std::copy_n(row.re + range.column, range.count, even + block_length_);
-    }
+    const kernel::SplitTile<T> work{.columns = dft_.plan(),
+                                    .tile_factors = twiddles_.tile_factors(range.index),
+                                    .column_factors = twiddles_.column_factors(),
+                                    .scale = scale_,
+                                    .roots = reinterpret_cast<const T*>(roots_.data()),
+                                    .tile = tile};
+    on_whole_tile(from, to, range.n() - n_begin, range,
+                  [&](auto* in, auto* out, std::size_t first) { kernels.merge_real(work, in, out, first); });
   });
 }
 

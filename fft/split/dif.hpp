@@ -26,14 +26,12 @@ class TwiddleGrid {
   /// @param columns n; no others may be asked for
   TwiddleGrid(std::size_t length, std::size_t rows, Columns columns, double scale);
 
-  /// @param tile  of all tiles, counted from column 0
-  [[nodiscard]] std::complex<T> tile_factor(std::size_t tile, std::size_t r) const noexcept {
-    return tile_factors_[(tile - first_tile_) * rows_ + r];
+  /// Of all rows, as the kernels take them. @param tile  of all tiles, counted from column 0
+  [[nodiscard]] const T* tile_factors(std::size_t tile) const noexcept {
+    return reinterpret_cast<const T*>(tile_factors_.data() + (tile - first_tile_) * rows_);
   }
-  /// Real parts of the kColumns column factors, then the imaginary parts.
-  [[nodiscard]] const T* column_factors(std::size_t r) const noexcept {
-    return column_factors_.data() + r * 2 * ColumnDft<T>::kColumns;
-  }
+  /// For each row, real parts of the kColumns column factors, then the imaginary parts.
+  [[nodiscard]] const T* column_factors() const noexcept { return column_factors_.data(); }
 
  private:
   std::size_t rows_;
@@ -108,6 +106,8 @@ class RealSplit {
 
   /// @throws std::invalid_argument  2 * parts does not divide length, or one of them is 0
   RealSplit(std::size_t length, std::size_t parts);
+  /// Of these columns alone, as Split's. @throws std::invalid_argument  also: columns outside [0, M)
+  RealSplit(std::size_t length, std::size_t parts, Columns columns);
 
   [[nodiscard]] std::size_t parts() const noexcept { return dft_.rows(); }
   [[nodiscard]] std::size_t block_length() const noexcept { return block_length_; }
@@ -117,9 +117,13 @@ class RealSplit {
   /// @param blocks  Shape: P pointers; element n of block r goes to blocks[r][n - n_begin]. Must not overlap x.
   /// @throws std::invalid_argument  wrong number of blocks, or a range outside [0, M)
   void run(const T* x, std::span<Complex* const> blocks, std::size_t n_begin, std::size_t n_end) const;
+  /// The same for one who does not hold the whole vector. @param rows  Shape: 2P pointers; rows[j][n - n_begin] is x[n + j M]. Must
+  /// not overlap the blocks. @throws also: columns that this object is not for
+  void run(std::span<const T* const> rows, std::span<Complex* const> blocks, Columns columns) const;
 
  private:
   std::size_t block_length_;
+  Columns columns_;
   ColumnDft<T> dft_;
   TwiddleGrid<T> twiddles_;
   Buffer<Complex> roots_;  // w_R^r, r = 0..P

@@ -243,8 +243,8 @@ class BenchTest(ProgramTest):
     def test_vectors_that_are_with_the_ranks_before_and_after(self):
         path = self.path("fft.json")
         command = ("bench", "fft", "--vectors", 4, "--block", 2, "--json", path)
-        for ranks, length in ((2, 4096), (3, 999), (4, 4096)):
-            self.papfft(*command, "--engines", "slices", "--length", length, "--precision", "double", ranks=ranks)
+        for ranks, length, *real in ((2, 4096), (3, 999), (4, 4096), (2, 4096, "--real"), (3, 1002, "--real")):
+            self.papfft(*command, "--engines", "slices", "--length", length, "--precision", "double", *real, ranks=ranks)
             (_, *rows) = json.loads(path.read_text())["rows"]
             self.assertEqual([row["order"] for row in rows], ["scrambled", "natural"])
             for row in rows:

@@ -42,6 +42,18 @@ class SlicesAgreeWithNumpyTest(SlicesCase):
                     self.check(self.output("transform", file, *SLICES, ranks=ranks), np.fft.fft(z))
                     self.check(self.output("transform", file, *SLICES, "--inverse", ranks=ranks), np.fft.ifft(z))
 
+    def test_real_vectors_by_every_number_of_ranks(self):
+        lengths = [(ranks, 2 * ranks * 7) for ranks in range(1, 9)]
+        for ranks, length in (*lengths, (4, 1 << 15), (3, 27)):  # the last one goes as complex samples
+            with self.subTest(ranks=ranks, length=length):
+                x = noise(length)
+                self.check(self.output("transform", self.save("x.npy", x), *SLICES, ranks=ranks), np.fft.rfft(x))
+        x = noise(3, 120)
+        for more, expected in (((), np.fft.rfft(x)), (("--norm", "ortho"), np.fft.rfft(x, norm="ortho")),
+                               (("--length", 96), np.fft.rfft(x, 96)), (("--length", 144), np.fft.rfft(x, 144))):
+            with self.subTest(options=more):
+                self.check(self.output("transform", self.save("x.npy", x), *SLICES, *more, ranks=4), expected)
+
     def test_alone_without_mpirun(self):
         z = complex_noise(1000)
         self.check(self.output("transform", self.save("z.npy", z), "--read", "parallel"), np.fft.fft(z))
@@ -67,9 +79,10 @@ class SlicesAgreeWithNumpyTest(SlicesCase):
         self.check(spectrum, np.fft.fft(z), 6e-7)
 
     def test_the_bits_are_those_of_a_vector_shared_from_the_root(self):
-        z = self.save("z.npy", complex_noise(5 * 1000))
-        by_slices, by_root = (self.output("transform", z, "--engine", e, ranks=5).tobytes() for e in ("slices", "dif"))
-        self.assertEqual(by_slices, by_root)
+        for samples in (complex_noise(5 * 1000), noise(5 * 1000)):
+            file = self.save("in.npy", samples)
+            by_slices, by_root = (self.output("transform", file, "--engine", e, ranks=5).tobytes() for e in ("slices", "dif"))
+            self.assertEqual(by_slices, by_root)
 
     def test_formats(self):
         z = complex_noise(240).astype(np.complex64)
@@ -107,14 +120,23 @@ class SlicesLeftWithTheRanksTest(SlicesCase):
                     index = json.loads(self.path("left.index.json").read_text())
                     self.assertEqual(index["length"], expected.shape[-1])
                     whole = np.empty(expected.shape, dtype=index["element"])
+                    k = np.arange(expected.shape[-1])
+                    owner = k % ranks
+                    if samples is x and 360 % (2 * ranks) == 0:  # real samples, shared as such
+                        self.assertIn("where it is odd", index["layout"])
+                        owner = np.where(k // ranks % 2 == 0, owner, -owner % ranks)
                     for r, file in enumerate(index["files"]):
-                        whole[..., r::ranks] = np.load(self.path(file))
+                        whole[..., owner == r] = np.load(self.path(file))
                     self.check(whole, expected)
         # Back, by others than those who wrote it; once read by rank 0, once by all.
         self.save("in.npy", z)
         self.papfft("transform", "in.npy", "--leave-distributed", *SLICES, "-o", "left.npy", ranks=8)
         for read in ("root", "parallel"):
             self.check(self.output("transform", "left.index.json", "--inverse", "--read", read, ranks=3), z)
+        self.save("in.npy", x)
+        self.papfft("transform", "in.npy", "--leave-distributed", *SLICES, "-o", "half.npy", ranks=3)
+        self.check(self.output("transform", "half.index.json", "--inverse", "--real", "--read", "parallel", ranks=2), x)
+        self.save("in.npy", z)
         self.papfft("transform", "in.npy", "--leave-distributed", *SLICES, "-o", "left.raw", ranks=4)
         self.check(self.output("transform", "left.index.json", "--inverse"), z)
 

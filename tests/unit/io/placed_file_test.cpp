@@ -97,5 +97,35 @@ TEST_F(PlacedFilesTest, SharesAreReadAsOneSignal) {
   }
 }
 
+TEST_F(PlacedFilesTest, FoldedSharesAreReadAsOneSignal) {
+  // Two rows of eleven elements by three ranks: 0 1 2, 0 2 1, 0 1 2, 0 2.
+  const std::vector<std::size_t> owner = {0, 1, 2, 0, 2, 1, 0, 1, 2, 0, 2};
+  std::vector<double> rows(22);
+  std::iota(rows.begin(), rows.end(), 0);
+  std::string names;
+  for (std::size_t r = 0; r < 3; ++r) {
+    std::vector<double> share;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (owner[i % owner.size()] == r) share.push_back(rows[i]);
+    }
+    write_npy<double>(path("x.rank" + std::to_string(r) + ".npy"), share, 2);
+    names += std::string(r > 0 ? "," : "") + "\"x.rank" + std::to_string(r) + ".npy\"";
+  }
+  AtomicFile index(path("x.index.json"));
+  index.write(
+      R"({"rows": 2, "length": 11, "element": "float64", "sample_rate_hz": 0, "ranks": 3, "layout": ")" +
+      std::string(to_string(Layout::folded)) + R"(", "files": [)" + names + "]}");
+  index.commit();
+  const auto source = open_source(path("x.index.json"));
+  for (std::uint64_t first = 0; first < rows.size(); ++first) {  // any range
+    for (std::size_t count = 1; first + count <= rows.size(); ++count) {
+      std::vector<double> some(count);
+      ASSERT_EQ(source->read<double>(first, some), count);
+      EXPECT_EQ(some, std::vector<double>(rows.begin() + static_cast<std::ptrdiff_t>(first),
+                                          rows.begin() + static_cast<std::ptrdiff_t>(first + count)));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace papfft::app::io

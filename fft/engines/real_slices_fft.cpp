@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+#include "fft/engines/real_slices_fft.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+namespace papfft::fft {
+namespace {
+
+std::size_t checked_half(const SlicesPlan& plan, int ranks) {
+  if (!can_split_real(plan.length, static_cast<std::size_t>(ranks)))
+    throw std::invalid_argument("RealSlicesFft: twice the number of ranks must divide the length");
+  if (plan.direction != Direction::forward)
+    throw std::invalid_argument("RealSlicesFft: forward transforms alone");
+  return plan.length / 2;
+}
+
+template <typename T>
+std::variant<SteppedFft<T>, SteppedRealFft<T>> local_fft(bool is_root, const SliceLayout& layout,
+                                                         const SlicesPlan& plan) {
+  if (is_root) return SteppedRealFft<T>(layout.block_length, layout.ranks, plan.rigor, plan.local_kernel);
+  return SteppedFft<T>(layout.block_length, layout.ranks, Direction::forward, plan.rigor, plan.local_kernel);
+}
+
+/// Of samples that have been read for a pass of the split.
+constexpr std::size_t kReadBytes = std::size_t{1} << 18U;
+
+}  // namespace
+
+template <typename T>
+RealSlicesFft<T>::RealSlicesFft(comm::Collectives& comm, const SlicesPlan& plan)
+    : rank_(static_cast<std::size_t>(comm.rank())),
+      layout_(checked_half(plan, comm.size()), static_cast<std::size_t>(comm.size())),
+      slice_(layout_.slice(rank_)),
+      split_(plan.length, layout_.ranks, slice_),
+      local_(local_fft<T>(rank_ == 0, layout_, plan)),
+      pairs_((layout_.block_length + 2 * layout_.ranks - 1) / (2 * layout_.ranks)),
+      exchange_(comm, plan.alltoall, plan.chunk_bytes),
+      way_in_(exchange_.route_of(matrix_in())),
+      way_out_(exchange_.route_of({2 * layout_.ranks, pairs_, 1})) {
+  exchange_.reserve({&way_in_, &way_out_});
+}
+
+/// The same on all ranks: of columns that rank 0 can take.
+template <typename T>
+typename SteppedFft<T>::Matrix RealSlicesFft<T>::matrix_in() const {
+  auto matrix = std::visit([](const auto& fft) { return fft.in(); }, local_);
+  if (matrix.grain > 1) matrix.grain *= 2;
+  return matrix;
+}
+
+template <typename T>
+std::uint64_t RealSlicesFft<T>::memory_bytes(std::uint64_t length, std::uint64_t ranks) {
+  const std::uint64_t share = (length / 2 + ranks - 1) / ranks * sizeof(Complex);
+  const std::uint64_t buffers = Exchange::buffer_bytes(share, ranks);
+  // The block, work space of kernels that need it, rank 0's roots, tables; chunks, and a piece of the result.
+  return 2 * share + share / 2 + share / 16 + buffers + buffers / 6 + kReadBytes;
+}
+
+template <typename T>
+LocalKernel RealSlicesFft<T>::kernel() const noexcept {
+  const auto* other = std::get_if<SteppedFft<T>>(&local_);
+  return other != nullptr ? other->kernel() : std::get_if<SteppedRealFft<T>>(&local_)->kernel();
+}
+
+template <typename T>
+void RealSlicesFft<T>::run(const Load& load) {
+  exchange_.run(
+      way_in_,
+      [&](Columns chunk, Complex* blocks) {
+        const Timer timer(times_.split_s);
+        exchange_.fill(way_in_, slice_, chunk, blocks,
+                       [&](Columns some, std::span<Complex* const> to) { split_.run(load(some), to, some); });
+      },
+      [&](Columns chunk, const Complex* blocks) {
+        const Timer timer(times_.compute_s);
+        exchange_.in_passes(chunk, way_in_.matrix, [&](Columns some) {
+          std::visit([&](auto& fft) { fft.put(some, blocks + (some.begin - chunk.begin), chunk.count()); },
+                     local_);
+        });
+      },
+      times_.scatter_s);
+  times_.bytes_scattered += (layout_.ranks - 1) * layout_.width * sizeof(Complex);
+}
+
+template <typename T>
+void RealSlicesFft<T>::execute(const Read& read) {
+  std::vector<T> samples;
+  std::vector<const T*> rows(2 * layout_.ranks);
+  run([&](Columns columns) {
+    samples.resize(rows.size() * columns.count());
+    for (std::size_t j = 0; j < rows.size(); ++j) {
+      const std::span<T> row(samples.data() + j * columns.count(), columns.count());
+      read(j * layout_.block_length + columns.begin, row);
+      rows[j] = row.data();
+      exchange_.worked_on(columns.count() / 2);
+    }
+    return std::span<const T* const>(rows);
+  });
+}
+
+template <typename T>
+void RealSlicesFft<T>::execute(const T* slice) {
+  std::vector<const T*> rows(2 * layout_.ranks);
+  run([&](Columns columns) {
+    for (std::size_t j = 0; j < rows.size(); ++j) {
+      rows[j] = slice + j * slice_.count() + (columns.begin - slice_.begin);
+    }
+    return std::span<const T* const>(rows);
+  });
+}
+
+template <typename T>
+std::span<std::complex<T>> RealSlicesFft<T>::block() {
+  const Timer timer(times_.compute_s);
+  return std::visit([](auto& fft) { return fft.result(); }, local_);
+}
+
+template <typename T>
+std::size_t RealSlicesFft<T>::bin_count() const noexcept {
+  return layout_.block_length + (rank_ == 0 ? 1 : 0);
+}
+
+template <typename T>
+Columns RealSlicesFft<T>::part(std::size_t rank) const noexcept {
+  const std::size_t end = layout_.ranks * layout_.block_length;
+  const std::size_t most = 2 * layout_.ranks * pairs_;
+  return {std::min(rank * most, end), std::min((rank + 1) * most, end)};
+}
+
+template <typename T>
+void RealSlicesFft<T>::get_every_other(std::size_t first, std::size_t count, Complex* to) {
+  const std::span<const Complex> has = block();
+  if (rank_ == 0) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t h = first + 2 * i;
+      to[i] = h == 0 ? Complex(has[0].real()) : h == has.size() ? Complex(has[0].imag()) : has[h];
+    }
+  } else if (first % 2 == 0) {
+    std::copy_n(has.data() + first / 2, count, to);
+  } else {
+    const Complex* const last = has.data() + (has.size() - 1 - first / 2);
+    for (std::size_t i = 0; i < count; ++i) to[i] = std::conj(*(last - i));
+  }
+}
+
+template <typename T>
+void RealSlicesFft<T>::get_bins(std::size_t first, std::span<Complex> bins) {
+  std::vector<Complex> some((bins.size() + 1) / 2);
+  for (const std::size_t odd : {0U, 1U}) {
+    const std::size_t count = (bins.size() + 1 - odd) / 2;
+    get_every_other(first + odd, count, some.data());
+    for (std::size_t i = 0; i < count; ++i) bins[2 * i + odd] = some[i];
+  }
+}
+
+// Numbers h = 2 (d W + j), j < W, of all ranks' bins go to rank d, and after them those of the odd h. Rank 0's, the others', rank 0's odd
+// ones and the others' odd ones, backwards, are the 2P bins from 2P (d W + j) on.
+template <typename T>
+void RealSlicesFft<T>::put_in_order(const Write& write) {
+  const std::size_t ranks = layout_.ranks;
+  const std::size_t length = layout_.block_length;
+  Buffer<Complex> ordered(2 * ranks * way_out_.chunks.front().count());
+  std::vector<const Complex*> from(2 * ranks);
+  const Columns mine = part(rank_);
+  (void)block();
+  exchange_.run(
+      way_out_,
+      [&](Columns chunk, Complex* blocks) {
+        const Timer timer(times_.compute_s);
+        for (std::size_t d = 0; d < ranks; ++d) {
+          for (const std::size_t odd : {0U, 1U}) {
+            const std::size_t first = 2 * (d * pairs_ + chunk.begin) + odd;
+            const std::size_t there = first < length ? (length - first + 1) / 2 : 0;
+            const std::size_t count = std::min(chunk.count(), there);
+            Complex* const to = blocks + (2 * d + odd) * chunk.count();
+            if (count > 0) get_every_other(first, count, to);
+            std::fill_n(to + count, chunk.count() - count, Complex{});
+            exchange_.worked_on(chunk.count());
+          }
+        }
+      },
+      [&](Columns chunk, const Complex* blocks) {
+        const Timer timer(times_.assemble_s);
+        const std::size_t width = chunk.count();
+        const std::size_t first = std::min(mine.begin + 2 * ranks * chunk.begin, mine.end);
+        const std::size_t count = std::min(2 * ranks * width, mine.end - first);
+        if (count == 0) return;
+        for (std::size_t s = 0; s < ranks; ++s) {
+          from[s] = blocks + 2 * s * width;
+          from[ranks + s] = blocks + (2 * ((ranks - s) % ranks) + 1) * width;
+        }
+        interleave<T>(from, width, ordered.data());
+        write(first, std::span<const Complex>(ordered.data(), count));
+        exchange_.worked_on(count);
+      },
+      times_.gather_s);
+  if (rank_ == 0) {
+    const Complex last = block()[0].imag();
+    write(ranks * length, std::span(&last, 1));
+  }
+  times_.bytes_gathered += 2 * (ranks - 1) * pairs_ * sizeof(Complex);
+}
+
+template class RealSlicesFft<float>;
+template class RealSlicesFft<double>;
+
+}  // namespace papfft::fft
