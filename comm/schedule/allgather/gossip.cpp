@@ -7,8 +7,10 @@
 // In rounds the last rank is done about log2 P behind the bound (bounds/arrival_bounds.hpp), whenever the ranks come.
 //
 //     P = 4, rank 3 comes two rounds late
-//     round 0   1 -> 0: 1   0 -> 1: 0   2 -> 3: 2
-//     round 1   ...
+//     round 0   1 -> 0: 1   2 -> 1: 2   0 -> 3: 0
+//     round 1   2 -> 0: 2   3 -> 1: 0   0 -> 2: 0   1 -> 3: 1
+//     round 2   3 -> 2: 3   0 -> 3: 2
+//     round 3   2 -> 0: 3   3 -> 1: 3   0 -> 2: 1
 #include "comm/schedule/family/gossip.hpp"
 
 #include "comm/schedule/family/round_counts.hpp"

@@ -57,6 +57,24 @@ TEST(Gossip, LeavesPortsAloneThatAreNotFree) {
   EXPECT_TRUE(gossip.next(free).empty());
 }
 
+TEST(AllgatherGossip, PassesALateBlockOnAsItsHeaderShows) {
+  const Schedule schedule = make_schedule(
+      find_algorithm(Operation::allgather, "gossip"),
+      {.operation = Operation::allgather, .ranks = 4, .arrival_ns = {0, 0, 0, 2}, .round_ns = 1});
+  std::vector<std::string> passes;
+  for (Rank r = 0; r < 4; ++r) {
+    for (const Op& op : schedule.programs[idx(r)].ops()) {
+      if (op.kind != OpKind::send) continue;
+      passes.push_back(std::to_string(op.round) + ": " + std::to_string(r) + "->" + std::to_string(op.peer) +
+                       " " + std::to_string(op.blocks.first));
+    }
+  }
+  std::ranges::sort(passes);
+  EXPECT_EQ(passes, (std::vector<std::string>{"0: 0->3 0", "0: 1->0 1", "0: 2->1 2", "1: 0->2 0", "1: 1->3 1",
+                                              "1: 2->0 2", "1: 3->1 0", "2: 0->3 2", "2: 3->2 3", "3: 0->2 1",
+                                              "3: 2->0 3", "3: 3->1 3"}));
+}
+
 /// With a background thread on each rank, a tick per segment and nothing for a message.
 Ticks run_time(Operation operation, int segments, const std::vector<Ticks>& arrivals) {
   Schedule schedule =
