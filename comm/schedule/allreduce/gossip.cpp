@@ -10,7 +10,8 @@
 #include "comm/schedule/family/gossip.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "comm/schedule/core/index.hpp"
 #include "comm/schedule/family/round_counts.hpp"
