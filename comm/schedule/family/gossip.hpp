@@ -11,7 +11,9 @@ namespace papfft::comm {
 /// Items that players pass on until all have all. In each round those that lack most are served first, each with an item that the
 /// fewest have and that somebody is free to send. So a new item is soon with many, and no port idles while it could be used.
 ///
-/// Three players, each with one item of its own: 1 -> 0: item 1, 0 -> 1: item 0, then 1 -> 2: 1, 2 -> 0: 2, then the rest.
+/// Three players, each with one item of its own, in three rounds:
+///
+///     1 -> 0: 1, 0 -> 1: 0 | 0 -> 2: 0, 2 -> 0: 2 | 0 -> 1: 2, 1 -> 2: 1
 ///
 /// Cost of a round: O(P I) steps for P players and I items that some but not all have; P I / 8 bytes in all.
 class Gossip {

@@ -88,7 +88,7 @@ Ticks run_time(Operation operation, int segments, const std::vector<Ticks>& arri
   return simulate(schedule, bytes, arrivals, {.beta = 1}, {.early = Early::background}).run_time;
 }
 
-/// The rounds beyond the bound, for ranks that come within `spread` times what the whole vector takes.
+/// How many rounds later than the bound the last rank is done.
 Ticks rounds_beyond_bound(Operation operation, int ranks, int segments, const std::vector<Ticks>& arrivals) {
   const int of_bound = operation == Operation::allreduce ? ranks * segments : segments;
   const Ticks bound = bound_by_arrivals(operation, arrivals, of_bound, 1);
