@@ -310,8 +310,9 @@ class Simulation {
     for (int iteration = 0; iteration < options_.iterations; ++iteration) {
       std::vector<Ticks> arrivals = arrivals_ns(pattern, iteration, ranks);
       if (!plan || algorithm.uses_arrival) {
+        const int pieces = algorithm.piece_count == nullptr ? 1 : algorithm.piece_count(ranks);
         const auto segment_ns = [&](Ticks per_byte) {
-          return per_byte * static_cast<std::int64_t>(block) / segments / kTicksPerNs;
+          return per_byte * static_cast<std::int64_t>(block) / pieces / segments / kTicksPerNs;
         };
         const std::int64_t round = machine.alpha / kTicksPerNs + segment_ns(machine.beta + machine.gamma);
         // Only where combining keeps the message's ends busy is it part of the plan.

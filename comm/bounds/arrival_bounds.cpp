@@ -12,15 +12,34 @@ namespace papfft::comm {
 
 namespace {
 
-/// How many rounds of one segment follow the arrival of the k latest ranks, at least.
-std::int64_t rounds_after(Operation operation, std::int64_t ranks, std::int64_t segments, std::int64_t k) {
+/// Of all ranks' segments, how many cannot have begun to leave their own ranks before `time`.
+std::int64_t parts_at_home(std::span<const std::int64_t> arrival_ns, std::int64_t time, std::int64_t segments,
+                           std::int64_t round) {
+  std::int64_t parts = 0;
+  for (const std::int64_t arrival : arrival_ns) {
+    if (arrival >= time) {
+      parts += segments;
+    } else if (round > 0) {
+      parts += std::max<std::int64_t>(0, segments - (time - arrival + round - 1) / round);
+    }
+  }
+  return parts;
+}
+
+/// How many rounds of one segment follow the arrival of the k-th latest rank, at least.
+std::int64_t rounds_after(Operation operation, std::span<const std::int64_t> latest_first,
+                          std::int64_t segments, std::int64_t round, std::int64_t k) {
   const OperationTraits& row = traits(operation);
+  const std::int64_t ranks = std::ssize(latest_first);
   const std::int64_t everything = (ranks - 1) * segments;
   const auto q = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(ranks - 1)));
   const std::int64_t broadcast = k == 1 ? segments - 1 + q : 0;
   if (row.is_per_pair() || row.after == Holder::owner) return k == 1 ? everything : 0;
   if (row.is_per_rank()) return std::max(broadcast, std::min(k, ranks - 1) * segments);
-  return std::max(broadcast, ((ranks - 2 + k) * segments + ranks - 1) / ranks);
+  const std::int64_t at_home =
+      parts_at_home(latest_first, latest_first[static_cast<std::size_t>(k - 1)], segments, round);
+  const std::int64_t messages = (ranks - 2) * segments + at_home;
+  return std::max(broadcast, (messages + ranks - 1) / ranks);
 }
 
 }  // namespace
@@ -51,7 +70,7 @@ std::int64_t bound_by_arrivals(Operation operation, std::span<const std::int64_t
   std::int64_t end = latest_first.front();
   for (std::int64_t k = 1; k <= ranks; ++k) {
     const std::int64_t from = latest_first[static_cast<std::size_t>(k - 1)];
-    end = std::max(end, from + rounds_after(operation, ranks, segments, k) * round);
+    end = std::max(end, from + rounds_after(operation, latest_first, segments, round, k) * round);
   }
   return end - latest_first.back();
 }

@@ -21,11 +21,14 @@ namespace papfft::comm {
 /// | allgather | b_k + k N t, k < P | the first rank must receive the blocks of the k latest after b_k |
 /// | | b_1 + (N-1+q) t | the last rank's block is broadcast; q = ceil(log2 P) |
 /// | allreduce | b_1 + (N-1+q) t | so is what holds the last rank's part |
-/// | | b_k + (P-2+k) N t / P | messages after b_k, per segment: k-1 until some rank has all, then one to each other |
+/// | | b_k + (N (P-2) + n_k) t / P | n_k parts of segments cannot have begun to leave their own ranks before b_k |
 ///
-/// The last row counts one-way gossip. At b_k a rank knows at most what the P-k earlier ones had, and its own. So k-1 messages bring the
-/// k latest together, whoever has the rest. After that P-1 ranks each lack one message at least. All ranks receive P at a time. For k = P
-/// it is the 2 (P-1) / P of the vector of ranks that come together (Patarasuk and Yuan, 2009).
+/// In the last row the ranks have N segments each, of which rank r can begin to send (b_k - a_r) / t before b_k. The row counts the
+/// messages that begin at b_k or later. Say that u of a segment's parts have not begun to leave their ranks by then. Those of one-way
+/// gossip: u-1 messages at least until some rank has all of the u, since all but one of their owners must send. After that P-1 ranks
+/// each lack one message at least. All ranks receive P messages at a time. The latest rank's part has left in no segment, so u is at
+/// least 1 in each. For k = P the row is the 2 (P-1) / P of the vector of ranks that come together (Patarasuk and Yuan, 2009). For
+/// k = 1 it says that whoever comes late still has to send all of its own vector, and then to receive the sum.
 ///
 /// Segments may be single bytes: then N is the block's size and t the time of a byte. The bound holds for any cutting.
 /// @param arrival_ns  of each rank; the result is in the same unit as these and `round`

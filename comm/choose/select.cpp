@@ -380,7 +380,7 @@ int select_segments(const Algorithm& algorithm, const GroupSize& group, std::siz
   const int best =
       std::max(fewest, least(kMostSegments, [&](int segments) {
                  return static_cast<double>(algorithm.round_count(ranks, segments)) *
-                        message_ns(options.link, algorithm.operation, static_cast<double>(bytes) / segments);
+                        message_ns(options.link, algorithm.operation, static_cast<double>(whole) / segments);
                }));
   if (ranks == group.ranks || moves_per_rank(algorithm.operation) || !group.is_crowded) return best;
   // The longest that need no handshake: on 8 hosts of 4 ranks with two cores, a reduction of 2 MB in segments of 60 KB takes 0.6 of the

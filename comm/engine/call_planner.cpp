@@ -207,7 +207,11 @@ PlannedCall CallPlanner::plan(const CallArguments& a, bool waits) const {
 }
 
 std::int64_t CallPlanner::round_ns(const PlannedCall& plan) const {
-  const double segment_bytes = static_cast<double>(plan.signature.bytes) / plan.segments;
+  const Algorithm* const algorithm = plan.choice.algorithm;
+  const int pieces = algorithm == nullptr || algorithm->piece_count == nullptr
+                         ? 1
+                         : algorithm->piece_count(algorithm->passing(group_.ranks, group_.hosts));
+  const double segment_bytes = static_cast<double>(plan.signature.bytes) / pieces / plan.segments;
   return std::llround(message_ns(options_.link, plan.operation(), segment_bytes));
 }
 

@@ -4,8 +4,8 @@
 // they have of chunk t, so that both have all of it after round t. The ranks that do not meet the straggler pass complete chunks on
 // in the meantime, at most one in and one out per rank and round. Commutative only.
 //
-// Who passes what to whom is planned here round by round: the ranks that lack most are served first, each with a chunk that the
-// fewest have. The authors give a table for each number of ranks instead.
+// Who passes what to whom is planned round by round (family/gossip.hpp): the ranks that lack most are served first, each with a chunk
+// that the fewest have. The authors give a table for each number of ranks instead.
 //
 //     P = 4, straggler 3, behind the reduce-scatter of 0 1 2
 //     round 0   3 <-> 0: chunk 0
@@ -17,102 +17,13 @@
 
 #include "comm/schedule/core/arrival_order.hpp"
 #include "comm/schedule/core/generator.hpp"
+#include "comm/schedule/core/index.hpp"
+#include "comm/schedule/family/gossip.hpp"
 #include "comm/schedule/family/ring.hpp"
 
 namespace papfft::comm {
 
 namespace {
-
-/// Players: early ranks 0 .. m-1, the straggler m.
-class Rounds {
- public:
-  struct Pass {
-    int from = 0;
-    int to = 0;
-    int chunk = 0;
-  };
-
-  explicit Rounds(int early)
-      : early_(early),
-        has_(static_cast<std::size_t>(early) + 1, std::vector<bool>(static_cast<std::size_t>(early))),
-        holders_(static_cast<std::size_t>(early)) {}
-
-  [[nodiscard]] bool done() const {
-    return std::ranges::all_of(holders_, [&](int count) { return count == early_ + 1; });
-  }
-
-  /// The passes of complete chunks in the next round.
-  std::vector<Pass> next() {
-    std::vector<std::vector<int>> holders = free_holders();
-    std::vector<bool> sends(has_.size());
-    std::vector<Pass> passes;
-    for (const int to : receivers()) {
-      int chosen = -1;
-      for (int chunk = 0; chunk < early_; ++chunk) {
-        std::vector<int>& free = holders[static_cast<std::size_t>(chunk)];
-        while (!free.empty() && sends[static_cast<std::size_t>(free.back())]) free.pop_back();
-        if (free.empty() || has(to, chunk)) continue;
-        if (chosen < 0 || count(chunk) < count(chosen)) chosen = chunk;
-      }
-      if (chosen < 0) continue;
-      const int from = holders[static_cast<std::size_t>(chosen)].back();
-      sends[static_cast<std::size_t>(from)] = true;
-      passes.push_back({from, to, chosen});
-    }
-    for (const Pass& pass : passes) note(pass.to, pass.chunk);
-    if (round_ < early_) {
-      note(round_, round_);
-      note(early_, round_);
-    }
-    ++round_;
-    return passes;
-  }
-
- private:
-  [[nodiscard]] bool has(int player, int chunk) const {
-    return has_[static_cast<std::size_t>(player)][static_cast<std::size_t>(chunk)];
-  }
-  [[nodiscard]] int count(int chunk) const { return holders_[static_cast<std::size_t>(chunk)]; }
-  void note(int player, int chunk) {
-    has_[static_cast<std::size_t>(player)][static_cast<std::size_t>(chunk)] = true;
-    ++holders_[static_cast<std::size_t>(chunk)];
-  }
-  /// Meets the straggler, or is the straggler before it has met all.
-  [[nodiscard]] bool meets(int player) const {
-    return round_ < early_ && (player == round_ || player == early_);
-  }
-
-  /// Those that lack most first. An early rank does not need what it will have of the straggler.
-  [[nodiscard]] std::vector<int> receivers() const {
-    std::vector<int> lacking(has_.size());
-    std::vector<int> players;
-    for (int player = 0; player <= early_; ++player) {
-      const auto& mine = has_[static_cast<std::size_t>(player)];
-      lacking[static_cast<std::size_t>(player)] = static_cast<int>(std::ranges::count(mine, false));
-      if (!meets(player) && player != early_ && lacking[static_cast<std::size_t>(player)] > 0)
-        players.push_back(player);
-    }
-    std::ranges::stable_sort(players, std::ranges::greater{},
-                             [&](int player) { return lacking[static_cast<std::size_t>(player)]; });
-    return players;
-  }
-
-  /// Of each chunk, who may send it in this round; the lowest numbers last.
-  [[nodiscard]] std::vector<std::vector<int>> free_holders() const {
-    std::vector<std::vector<int>> holders(static_cast<std::size_t>(early_));
-    for (int player = early_; player >= 0; --player) {
-      for (int chunk = 0; chunk < early_ && !meets(player); ++chunk) {
-        if (has(player, chunk)) holders[static_cast<std::size_t>(chunk)].push_back(player);
-      }
-    }
-    return holders;
-  }
-
-  int early_;
-  int round_ = 0;
-  std::vector<std::vector<bool>> has_;  // per player and chunk
-  std::vector<int> holders_;            // per chunk
-};
 
 /// The latest last, the others as they are.
 std::vector<Rank> players_of(const Request& request) {
@@ -142,19 +53,27 @@ Schedule generate(const Request& request) {
   for (int v = 0; v < request.ranks - 1; ++v) {
     add_ring(of(v), RingKind::reduce_scatter, early, v, n, 0, at);
   }
-  Rounds rounds(early);
-  for (int t = 0; request.ranks > 1 && !rounds.done(); ++t) {
+  Gossip complete(request.ranks, early);
+  for (int t = 0; request.ranks > 1 && !complete.done(); ++t) {
     const int round = (early - 1) * n + t;
+    Gossip::Ports free(request.ranks);
+    free.send[idx(early)] = t >= early;
+    free.receive[idx(early)] = false;  // it completes each chunk itself
     if (t < early) {
+      free.send[idx(t)] = free.receive[idx(t)] = false;
       of(t).send(at(early), slots(t), round);
       of(t).recv_combine(at(early), slots(t), round);
       of(early).send(at(t), slots(t), round);
       of(early).recv(at(t), slots(early + t), round);
       of(early).combine(slots(early + t).first, slots(t), round);
     }
-    for (const Rounds::Pass& pass : rounds.next()) {
-      of(pass.from).send(at(pass.to), slots(pass.chunk), round);
-      of(pass.to).recv(at(pass.from), slots(pass.chunk), round);
+    for (const Gossip::Pass& pass : complete.next(free)) {
+      of(pass.from).send(at(pass.to), slots(pass.item), round);
+      of(pass.to).recv(at(pass.from), slots(pass.item), round);
+    }
+    if (t < early) {
+      complete.give(t, t);
+      complete.give(early, t);
     }
   }
   Schedule schedule{.shape = std::move(shape)};

@@ -55,7 +55,7 @@ struct Algorithm {
   /// Operations on one vector that cut it into so many equal pieces first: segments are those of each piece.
   int (*piece_count)(int ranks) = nullptr;
   /// Exactly one of the three. `local` makes one rank's part alone, in O(log P) space or that of its own part;
-  /// `transfers` plans a reduction round by round, from which each rank takes its own.
+  /// `transfers` plans round by round, from which each rank takes its own.
   Schedule (*whole)(const Request&) = nullptr;
   RankSchedule (*local)(const Request&, Rank) = nullptr;
   TransferPlanner transfers = nullptr;

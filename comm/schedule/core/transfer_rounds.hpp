@@ -10,23 +10,24 @@ namespace papfft::comm {
 
 struct Request;
 
-/// One message of a reduction that is planned in rounds. In a round everything happens at once: a rank sends at most one
+/// One message of an operation that is planned in rounds. In a round everything happens at once: a rank sends at most one
 /// segment and receives at most one other, and what it receives it can send in the next round at the earliest.
 struct Transfer {
   std::int64_t round = 0;  ///< counted from any start; rounds without transfers may be left out
-  Rank from = 0;           ///< hands over all that it holds of the segment, and holds none of it afterwards
+  Rank from =
+      0;  ///< sends all that it holds of the segment; in a reduction to a root it holds none of it afterwards
   Rank to = 0;
-  int segment = 0;
+  int segment = 0;  ///< a slot
   bool combine =
-      true;  ///< `to` holds a part of the segment: combine. Else it handed its part over earlier: replace.
+      true;  ///< `to` adds what comes to what it holds. Else it replaces it: what it held it has sent before.
   friend bool operator==(const Transfer&, const Transfer&) = default;
 };
 
 /// Takes a schedule piece by piece: any number of transfers at a time, their rounds never descending. So a planner needs no
-/// memory for the whole list, (P-1)N transfers, of which each rank keeps its own only.
+/// memory for the whole list, of which each rank keeps its own only.
 using TransferSink = std::function<void(std::span<const Transfer>)>;
 
-/// Plans a reduction for all ranks: a pure function of the request, the same on each.
+/// Plans for all ranks: a pure function of the request, the same on each.
 using TransferPlanner = void (*)(const Request&, const TransferSink&);
 
 /// The programs of all ranks. Op::round numbers the rounds that have transfers 0, 1, 2, ...

@@ -222,6 +222,15 @@ TEST(BoundByArrivals, OfRanksThatComeTogether) {
   EXPECT_EQ(bound_by_arrivals(Operation::allreduce, together, 1, 1), 3);            // log2 P
 }
 
+TEST(BoundByArrivals, OfAnAllreduceCountsWhatIsStillWithItsOwners) {
+  // When the last one comes, the others have sent at most 10, 20, ..., 70 of their 80 segments: 360 of all are left to send, and for
+  // each segment 6 more messages.
+  const Times one_by_one = {0, 10, 20, 30, 40, 50, 60, 70};
+  EXPECT_EQ(bound_by_arrivals(Operation::allreduce, one_by_one, 80, 1), 70 + (80 * 6 + 360) / 8);
+  // Where a message takes 4, the first one has begun to send two of its 5 segments when the others come.
+  EXPECT_EQ(bound_by_arrivals(Operation::allreduce, Times{0, 5, 5}, 5, 4), 5 + (5 + 3 + 5 + 5) / 3 * 4);
+}
+
 TEST(BoundByArrivals, RefusesWhatMakesNoSense) {
   const Times two = {1, 2};
   EXPECT_EQ(bound_by_arrivals(Operation::allreduce, Times{7}, 1, 1), 0);
