@@ -25,7 +25,7 @@ constexpr int kFewRanks = 16;  // that a root can serve one by one as fast
 // What was measured holds for groups that could be measured. Among more ranks than these, or leaders, the model alone speaks.
 constexpr int kMeasuredRanks = 256;
 // From here on twice the messages, which hide combining and latency, take less time: simulated on 1024 hosts at 1 Gb/s, where
-// circulant takes 1.19 times as long with 64 KB in all, 1.08 times with 1 MB, 1.05 times with 4 MB.
+// circulant takes 1.22 times as long with 64 KB in all, 1.09 times with 1 MB, 1.05 times with 4 MB.
 constexpr std::size_t kHiddenSumBytes = 65536;
 // The rest is measured on 8 hosts with 1 Gb/s Ethernet. From here on our own algorithms were faster than Open MPI's:
 constexpr std::size_t kOwnBcastBytes = 49152;

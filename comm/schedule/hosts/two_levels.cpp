@@ -331,8 +331,8 @@ class Groundwork {
   Led led_;
 };
 
-/// Whoever makes the parts of all ranks asks for them one after another. Laid anew for each of 4096 ranks, the groundwork would take
-/// ten times as long as the programs.
+/// Whoever makes the parts of all ranks asks for them one after another. Laid anew for each, the groundwork would take time by the square
+/// of the ranks.
 std::shared_ptr<const Groundwork> groundwork(const Request& request, int most_lanes) {
   thread_local std::shared_ptr<const Groundwork> last;
   if (!last || !last->is_of(request, most_lanes)) last = std::make_shared<Groundwork>(request, most_lanes);

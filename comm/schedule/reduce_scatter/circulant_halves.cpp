@@ -5,7 +5,8 @@
 //
 //   P = 4, skips 1 2 4, S = 1, rank 0   3 then 2 to rank 2, from there 1 then 0  |  1 to rank 1, 0 from rank 3
 //
-// A round's sends wait for the last send of the round before: two rounds that share a link would delay the earlier one, for which others wait.
+// Each send waits for the one before. Both parts under way at once would share the link and come together, and two rounds that
+// share a link would delay the earlier one, for which others wait.
 #include <algorithm>
 
 #include "comm/schedule/core/cyclic_runs.hpp"
@@ -35,9 +36,8 @@ RankSchedule generate(const Request& request, Rank rank) {
   for (int k = graph.rounds() - 1; k >= 0; --k) {
     const int round = graph.rounds() - 1 - k;
     const Rank ahead = graph.to(rank, k);
-    const int before = last_send;
     for_parts(graph, ahead, k,
-              [&](BlockRange run) { last_send = builder.send(ahead, slots(run), round, {before}); });
+              [&](BlockRange run) { last_send = builder.send(ahead, slots(run), round, {last_send}); });
     for_parts(graph, rank, k,
               [&](BlockRange run) { builder.recv_combine(graph.from(rank, k), slots(run), round); });
   }
