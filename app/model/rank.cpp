@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "app/bench/bench_common.hpp"
@@ -53,11 +54,12 @@ class WayRanker {
 
   [[nodiscard]] Cell rank(comm::Operation operation, std::uint64_t bytes) const {
     const auto ranks = static_cast<std::uint64_t>(hosts_.rank_count());
-    const comm::RankedCall call{.operation = operation,
-                                .hosts = hosts_,
-                                .root = options_.root,
-                                .bytes = comm::moves_per_rank(operation) ? bytes / ranks : bytes,
-                                .is_crowded = options_.is_crowded};
+    const comm::RankedCall call{
+        .operation = operation,
+        .hosts = hosts_,
+        .root = options_.root,
+        .bytes = comm::moves_per_rank(operation) ? (bytes + ranks - 1) / ranks : bytes,
+        .is_crowded = options_.is_crowded};
     Cell cell{operation, bytes, call.bytes, automatic(call)};
     const double vector_ns = comm::message_ns(links_.between.link, operation, static_cast<double>(bytes));
     cell.cases = options_.are_arrivals_unknown
@@ -70,7 +72,8 @@ class WayRanker {
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options_.budget_s);
     cell.ranking = comm::rank_ways(call, links_, ways, cell.cases,
                                    {.most_steps = options_.most_steps,
-                                    .may_go_on = [&] { return std::chrono::steady_clock::now() < end; }});
+                                    .may_go_on = [&] { return std::chrono::steady_clock::now() < end; },
+                                    .compared = seeks_best() ? cell.automatic : std::string()});
     return cell;
   }
 
@@ -97,6 +100,9 @@ class WayRanker {
   }
 
  private:
+  /// A table has the next best ways, too.
+  [[nodiscard]] bool seeks_best() const { return options_.checks_auto && options_.table.empty(); }
+
   /// Where a profile tells the links, "auto" goes by simulations.
   [[nodiscard]] std::string automatic(const comm::RankedCall& call) const {
     if (options_.profile.empty() || options_.is_crowded) return comm::rule_choice(call, links_.between.link);
@@ -126,38 +132,67 @@ std::string ranking_table(const std::vector<Cell>& cells, const RankOptions& opt
       if (options.are_arrivals_unknown) line.push_back(cell.worst_case(way));
       table.add(line);
     }
-    for (const auto& [name, why] : cell.ranking.left_out) {
+    for (const Ranking::LeftOut& way : cell.ranking.left_out) {
       left_out += fmt::format("left out: {} {} {}: {}\n", comm::to_string(cell.operation),
-                              report::byte_count_text(cell.bytes), name, why);
+                              report::byte_count_text(cell.bytes), way.name, way.why);
     }
   }
   return table.text() + left_out;
 }
 
+/// How many times as long as the best way "auto" takes.
+struct Slowdown {
+  double known = 0;                 // as the best of those that were simulated
+  std::optional<double> most = {};  // if those that were left out take no longer than their ports are busy
+
+  explicit Slowdown(const Cell& cell, const SimulatedWay& mine) {
+    const SimulatedWay& best = cell.ranking.ways.front();
+    known = mine.worst_slowdown / best.worst_slowdown;
+    double least_ns = best.run_ns.front();
+    for (const Ranking::LeftOut& way : cell.ranking.left_out) {
+      if (way.is_beaten) continue;
+      if (cell.cases.size() > 1 || way.least_ns == 0) return;
+      least_ns = std::min(least_ns, way.least_ns);
+    }
+    most = cell.cases.size() > 1 ? known : mine.run_ns.front() / least_ns;
+  }
+};
+
 /// What "auto" takes, and how much slower it is than the best.
 std::string check_table(const std::vector<Cell>& cells) {
   constexpr double kMiss = 1.1;
   report::TextTable table(
-      {"operation", "bytes", "auto", "auto us", "best", "best us", "slow-down", "left out"});
+      {"operation", "bytes", "auto", "auto us", "best", "best us", "slow-down", "at most"});
   int misses = 0;
   int unknown = 0;
   for (const Cell& cell : cells) {
-    const SimulatedWay* mine = cell.ranking.find(cell.automatic);
-    const SimulatedWay* best = cell.ranking.ways.empty() ? nullptr : &cell.ranking.ways.front();
-    if (mine == nullptr) ++unknown;
-    if (mine != nullptr && mine->worst_slowdown > kMiss * best->worst_slowdown) ++misses;
-    table.add({std::string(comm::to_string(cell.operation)), report::byte_count_text(cell.bytes),
-               cell.automatic, mine == nullptr ? "-" : us(mine->run_ns.front()),
-               best == nullptr ? "-" : best->name, best == nullptr ? "-" : us(best->run_ns.front()),
-               mine == nullptr ? "-" : fmt::format("{:.3f}", mine->worst_slowdown / best->worst_slowdown),
-               fmt::format("{}", cell.ranking.left_out.size())});
+    std::vector<std::string> line = {std::string(comm::to_string(cell.operation)),
+                                     report::byte_count_text(cell.bytes), cell.automatic};
+    if (const SimulatedWay* mine = cell.ranking.find(cell.automatic); mine != nullptr) {
+      const SimulatedWay& best = cell.ranking.ways.front();
+      const Slowdown slowdown(cell, *mine);
+      if (slowdown.known > kMiss) {
+        ++misses;
+      } else if (!slowdown.most || *slowdown.most > kMiss) {
+        ++unknown;
+      }
+      for (const std::string& text : {us(mine->run_ns.front()), best.name, us(best.run_ns.front()),
+                                      fmt::format("{:.3f}", slowdown.known),
+                                      slowdown.most ? fmt::format("{:.3f}", *slowdown.most) : "-"})
+        line.push_back(text);
+    } else {
+      ++unknown;
+      line.insert(line.end(), 5, "-");
+    }
+    table.add(line);
   }
   std::string text = table.text() + fmt::format("{} of {} choices are more than 10 % slower than the best\n",
                                                 misses, cells.size());
   if (unknown > 0) {
     text += fmt::format(
-        "{} of {} are not known, because what 'auto' takes was left out; what would work: --most-steps, "
-        "--budget\n",
+        "{} of {} are not known, because ways were left out that could be faster, or what 'auto' takes; what "
+        "would "
+        "work: --most-steps, --budget\n",
         unknown, cells.size());
   }
   return text;
@@ -172,7 +207,8 @@ io::Json cell_json(const Cell& cell) {
                     {"worst_arrivals", cell.worst_case(way)}});
   }
   io::Json left_out = io::Json::array();
-  for (const auto& [name, why] : cell.ranking.left_out) left_out.push_back({{"way", name}, {"why", why}});
+  for (const Ranking::LeftOut& way : cell.ranking.left_out)
+    left_out.push_back({{"way", way.name}, {"why", way.why}, {"least_ns", way.least_ns}});
   return {{"op", comm::to_string(cell.operation)},
           {"bytes", cell.bytes},
           {"auto", cell.automatic},

@@ -131,14 +131,24 @@ class Simulation {
                                          settings_.machine.beta, options_.root));
   }
 
+  /// On SimGrid's links alpha is latency: other messages pass meanwhile.
+  [[nodiscard]] comm::HostCosts least_costs() const {
+    const comm::Machine& machine = settings_.machine;
+    const bool is_latency = settings_.platform != nullptr;
+    return {.alpha = is_latency ? 0 : machine.alpha,
+            .beta = machine.beta,
+            .inside_alpha = is_latency ? 0 : machine.inside.alpha,
+            .inside_beta = machine.inside.beta,
+            .card_ports = machine.card_ports};
+  }
+
   /// The least run time of each call.
   [[nodiscard]] std::vector<double> bounds_ns(int ranks, std::uint64_t bytes,
                                               const ArrivalPattern& pattern) const {
     const comm::Hosts hosts(ranks, settings_.hosts);
-    const comm::Machine& machine = settings_.machine;
-    const double moving = ns_of(comm::bound_on_hosts(settings_.operation, hosts, options_.root,
-                                                     static_cast<std::int64_t>(block_bytes(ranks, bytes)),
-                                                     machine.beta, machine.inside.beta, machine.card_ports));
+    const double moving =
+        ns_of(comm::bound_on_hosts(settings_.operation, hosts, options_.root,
+                                   static_cast<std::int64_t>(block_bytes(ranks, bytes)), least_costs()));
     std::vector<double> result;
     for (int iteration = 0; iteration < options_.iterations; ++iteration) {
       const std::vector<std::int64_t> arrivals = arrivals_ns(pattern, iteration, ranks);

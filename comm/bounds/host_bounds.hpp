@@ -43,18 +43,36 @@ struct LeastTraffic {
 [[nodiscard]] LeastTraffic least_traffic(Operation operation, const Hosts& hosts, Rank root,
                                          std::int64_t bytes);
 
-/// The least run time of a collective on hosts: the larger of
+/// What messages cost at least, in a unit of the caller's choice, which is that of the bound. None is negative.
+struct HostCosts {
+  /// For so long a message between hosts occupies their ports beside its bytes. 0 if other messages pass meanwhile.
+  std::int64_t alpha = 0;
+  std::int64_t beta = 0;          ///< per byte between hosts
+  std::int64_t inside_alpha = 0;  ///< the same inside a host
+  std::int64_t inside_beta = 0;
+  int card_ports = 1;  ///< Machine::card_ports
+};
+
+/// The least time to hand a vector on to all of `places`, or to add up one of each, by messages that take alpha + beta x their bytes. A
+/// place sends one message at a time and receives one at a time. Messages may hold any bytes of the vector. With q = ceil(log2 places)
+/// and m bytes: alpha + m beta for two places; for more
+///
+///     m beta + (q-1) alpha + the least over k = 1, 2, ... of (m beta / k + (k+1) alpha / 2)
+///
+/// Cutting a vector finely costs alphas, cutting it coarsely keeps the others waiting. docs/explanation/cost-model-and-bounds.md has the proof.
+/// @throws std::overflow_error  more than 63 bits
+[[nodiscard]] std::int64_t bound_in_rounds(int places, std::int64_t bytes, std::int64_t alpha,
+                                           std::int64_t beta);
+
+/// The least run time of a collective on hosts: the largest of
 /// - link_bytes x beta / card_ports: what must cross some host's link, which moves so many messages at a time each way,
 /// - rank_bytes x the lesser of beta and inside_beta: what must be copied inside some host, because each byte passes the rank's
 ///   port either from its own host or from another one. If every rank is alone on its host, that is beta.
-/// Latency and combining are left out, so a schedule with short messages stays above the bound. Ranks that arrive apart can
-/// only take longer than ranks that arrive together.
-/// @param beta         time per byte between hosts, >= 0; in a unit of the caller's choice, which is that of the result
-/// @param inside_beta  time per byte inside a host, >= 0, in the same unit
-/// @param card_ports   Machine::card_ports, >= 1
-/// @throws as least_traffic
+/// - of a vector: bound_in_rounds of the hosts, if their cards have one port each way; and of the ranks, with the lesser costs. In an
+///   allreduce each byte takes 2 (H-1) messages, so that some card is taken 2 (H-1)/H times as long as one message with the vector takes.
+/// Latency and combining are left out. Ranks that arrive apart can only take longer than ranks that arrive together.
+/// @throws as least_traffic; std::invalid_argument  a negative cost, no port
 [[nodiscard]] std::int64_t bound_on_hosts(Operation operation, const Hosts& hosts, Rank root,
-                                          std::int64_t bytes, std::int64_t beta, std::int64_t inside_beta,
-                                          int card_ports = 1);
+                                          std::int64_t bytes, const HostCosts& costs);
 
 }  // namespace papfft::comm

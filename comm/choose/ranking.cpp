@@ -6,10 +6,14 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
+#include "comm/bounds/host_bounds.hpp"
 #include "comm/choose/link_limits.hpp"
+#include "comm/model/port_times.hpp"
 #include "comm/model/simulator.hpp"
 #include "comm/schedule/core/registry.hpp"
 
@@ -62,6 +66,7 @@ struct Way {
   int segments = 1;
   bool is_cut_as_asked = false;
   std::int64_t steps = 0;  // to plan and to simulate, about
+  double least_ns = 0;     // it takes this or more; 0: nobody has looked
 };
 
 /// The simulated machine and the ways on it.
@@ -89,7 +94,8 @@ class Contest {
   Contest(const Contest&) = delete;
   Contest& operator=(const Contest&) = delete;
 
-  [[nodiscard]] Way way(const std::string& name) const {
+  /// @param looks_at_ports  to know the least time
+  [[nodiscard]] Way way(const std::string& name, bool looks_at_ports) const {
     const Choice choice = choose(call_.operation, name, group_, call_.bytes, false);
     if (choice.algorithm == nullptr)
       throw std::invalid_argument("'" + name + "' is the MPI library's: it cannot be simulated");
@@ -97,6 +103,7 @@ class Contest {
     if (!way.is_cut_as_asked)
       way.segments = select_segments(*choice.algorithm, group_, call_.bytes, options_);
     way.steps = estimated_steps(way);
+    if (looks_at_ports) way.least_ns = least_ns(way);
     return way;
   }
 
@@ -147,6 +154,32 @@ class Contest {
     std::int64_t sum = 0;
     for (const int other : others) sum += size_of(other);
     return size_of(0) + sum * (ranks - 1) / std::ssize(others) + ranks * looked_at;
+  }
+
+  /// From the programs of all ranks on the root's host and on another one. Who plans for all ranks at once is not asked for a part.
+  [[nodiscard]] double least_ns(const Way& way) const {
+    const Algorithm& algorithm = *way.algorithm;
+    // slot_bytes() cuts blocks of pairs evenly.
+    const auto segments = static_cast<std::size_t>(way.segments);
+    const std::size_t bytes =
+        traits(call_.operation).is_per_pair() ? call_.bytes / segments * segments : call_.bytes;
+    Ticks least = bound_on_hosts(call_.operation, call_.hosts, call_.root, static_cast<std::int64_t>(bytes),
+                                 {.alpha = machine_.alpha,
+                                  .beta = machine_.beta,
+                                  .inside_alpha = machine_.inside.alpha,
+                                  .inside_beta = machine_.inside.beta});
+    if ((algorithm.composition != nullptr ? algorithm.flat : &algorithm)->local != nullptr) {
+      const int roots = call_.hosts.of(call_.root);
+      PortTimes ports(machine_, call_.hosts);
+      for (const int host : std::set{roots, (roots + call_.hosts.count() / 2) % call_.hosts.count()}) {
+        for (const Rank rank : call_.hosts.members(host)) {
+          const RankSchedule part = make_rank_schedule(algorithm, request(way), rank);
+          ports.add(rank, part.program, SlotSizes(slot_bytes(algorithm, part.shape, call_.bytes)));
+        }
+      }
+      least = std::max(least, ports.least());
+    }
+    return static_cast<double>(least) / kTicksPerNs;
   }
 
   const RankedCall& call_;
@@ -256,40 +289,89 @@ std::string rule_choice(const RankedCall& call, const LinkModel& between) {
       never_by_arrivals(select_algorithm(call.operation, group, bytes, false), group, bytes).name);
 }
 
+namespace {
+
+/// Simulates one way after another.
+class Tournament {
+ public:
+  Tournament(const RankedCall& call, const MachineLinks& links, std::span<const ArrivalCase> cases,
+             const RankingLimits& limits)
+      : contest_(call, links), cases_(cases), limits_(limits), seeks_best_(!limits.compared.empty()) {}
+
+  [[nodiscard]] Way way(const std::string& name) const { return contest_.way(name, seeks_best_); }
+
+  /// The least promising ways last.
+  void run(std::vector<Way> ways) {
+    std::ranges::stable_sort(ways, {}, [&](const Way& way) {
+      const bool is_compared = way.name == limits_.compared;
+      return std::tuple(!is_compared, seeks_best_ ? way.least_ns : 0, way.steps);
+    });
+    for (const Way& way : ways) run(way);
+    judge(ranking_);
+  }
+
+  /// The best ways in other numbers of segments.
+  [[nodiscard]] std::vector<Way> cut_anew() const {
+    std::vector<Way> anew;
+    std::size_t count = 0;
+    for (const SimulatedWay& best : ranking_.ways) {
+      const Way usual = way(best.name);
+      if (usual.is_cut_as_asked || usual.algorithm->segmentation != Segmentation::even) continue;
+      if (++count > kCutAnew) break;
+      for (const int segments : {usual.segments / 2, usual.segments * 2, usual.segments * 4}) {
+        if (segments >= 1) anew.push_back(way(best.name + "/" + std::to_string(segments)));
+      }
+    }
+    return anew;
+  }
+
+  [[nodiscard]] Ranking take() {
+    for (Ranking::LeftOut& way : ranking_.left_out) way.is_beaten = way.least_ns >= ceiling_ns_;
+    return std::move(ranking_);
+  }
+
+ private:
+  void run(const Way& way) {
+    if (ranking_.find(way.name) != nullptr) return;
+    if (const std::string why = why_not(way); !why.empty()) {
+      ranking_.left_out.push_back({way.name, why, way.least_ns});
+      return;
+    }
+    ranking_.ways.push_back({.name = way.name, .run_ns = contest_.run_ns(way, cases_)});
+    // In each case somebody is no slower than this.
+    ceiling_ns_ = std::min(ceiling_ns_, std::ranges::max(ranking_.ways.back().run_ns));
+  }
+
+  [[nodiscard]] bool is_beaten(const Way& way) const {
+    return seeks_best_ && way.name != limits_.compared && way.least_ns >= ceiling_ns_;
+  }
+
+  /// Empty: it is simulated.
+  [[nodiscard]] std::string why_not(const Way& way) const {
+    if (is_beaten(way)) return "takes " + std::to_string(std::llround(way.least_ns / 1e3)) + " us or more";
+    if (way.steps > limits_.most_steps) return "takes about " + std::to_string(way.steps) + " steps";
+    return limits_.may_go_on() ? "" : "no time is left";
+  }
+
+  Contest contest_;
+  std::span<const ArrivalCase> cases_;
+  const RankingLimits& limits_;
+  bool seeks_best_;
+  double ceiling_ns_ = std::numeric_limits<double>::infinity();
+  Ranking ranking_ = {};
+};
+
+}  // namespace
+
 Ranking rank_ways(const RankedCall& call, const MachineLinks& links, std::span<const std::string> names,
                   std::span<const ArrivalCase> cases, const RankingLimits& limits) {
   require_cases(cases, call.hosts.rank_count());
-  const Contest contest(call, links);
-  Ranking ranking;
-  const auto run = [&](const Way& way) {
-    if (ranking.find(way.name) != nullptr) return;
-    if (way.steps > limits.most_steps) {
-      ranking.left_out.push_back({way.name, "takes about " + std::to_string(way.steps) + " steps"});
-    } else if (!limits.may_go_on()) {
-      ranking.left_out.push_back({way.name, "no time is left"});
-    } else {
-      ranking.ways.push_back({.name = way.name, .run_ns = contest.run_ns(way, cases)});
-    }
-  };
+  Tournament tournament(call, links, cases, limits);
   std::vector<Way> ways;
-  for (const std::string& name : names) ways.push_back(contest.way(name));
-  std::ranges::stable_sort(ways, {}, &Way::steps);
-  for (const Way& way : ways) run(way);
-  judge(ranking);
-  if (!limits.cuts_anew) return ranking;
-  std::vector<Way> anew;
-  std::size_t cut_anew = 0;
-  for (const SimulatedWay& best : ranking.ways) {
-    const Way usual = contest.way(best.name);
-    if (usual.is_cut_as_asked || usual.algorithm->segmentation != Segmentation::even) continue;
-    if (++cut_anew > kCutAnew) break;
-    for (const int segments : {usual.segments / 2, usual.segments * 2, usual.segments * 4}) {
-      if (segments >= 1) anew.push_back(contest.way(best.name + "/" + std::to_string(segments)));
-    }
-  }
-  for (const Way& way : anew) run(way);
-  judge(ranking);
-  return ranking;
+  for (const std::string& name : names) ways.push_back(tournament.way(name));
+  tournament.run(std::move(ways));
+  if (limits.cuts_anew) tournament.run(tournament.cut_anew());
+  return tournament.take();
 }
 
 std::string simulated_choice(const RankedCall& call, const MachineLinks& links, const RankingLimits& limits) {

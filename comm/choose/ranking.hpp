@@ -72,6 +72,8 @@ struct Ranking {
   struct LeftOut {
     std::string name;
     std::string why;
+    double least_ns = 0;     ///< the way takes this or more in each case; 0: not known
+    bool is_beaten = false;  ///< which is more than some other way takes
   };
   std::vector<LeftOut> left_out;
 
@@ -83,10 +85,14 @@ struct RankingLimits {
   /// Ways that take more steps are left out: about one per op of the schedule, each of which takes a few microseconds per case of
   /// arrivals. The number is estimated from a few ranks' programs.
   std::int64_t most_steps = 1'000'000;
-  /// Asked before each way: there is time for one more. The cheapest ways go first.
+  /// Asked before each way: there is time for one more. The cheapest ways go first, or those whose ports are busy for the
+  /// shortest time if only the best is looked for.
   std::function<bool()> may_go_on = [] { return true; };
   /// The best few are tried in other numbers of segments, too.
   bool cuts_anew = true;
+  /// Only the best way is looked for, and this one is compared with it, which begins. A way is left out if its ports are busy longer than
+  /// the best so far takes. Empty: all ways are of interest.
+  std::string compared = {};
 };
 
 /// The algorithms that can serve a call without knowing arrivals, flat and, on several hosts with several ranks, composed. None whose

@@ -21,4 +21,11 @@ inline std::vector<const Algorithm*> composed_algorithms() {
   return all;
 }
 
+/// The same behind all flat algorithms.
+inline std::vector<const Algorithm*> all_algorithms() {
+  std::vector<const Algorithm*> all = composed_algorithms();
+  all.insert(all.begin(), algorithms().begin(), algorithms().end());
+  return all;
+}
+
 }  // namespace papfft::comm::test

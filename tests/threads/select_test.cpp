@@ -29,7 +29,8 @@ TEST(SelectSegments, OfTheCirculantBroadcastIsTheorem2sOptimum) {
   for (const int ranks : {3, 8, 36, 1152}) {
     const double q = std::ceil(std::log2(ranks));
     for (const double bytes : {65536.0, 1e6, 1e7}) {
-      const Options options = with_link(100, 1);
+      Options options = with_link(100, 1);
+      options.link.latency_ns = 0;  // the theorem counts none
       const LinkModel& link = options.link;
       const double n = std::sqrt((q - 1) * link.beta_ns_per_byte * bytes / link.alpha_ns);
       const int chosen = select_segments(circulant, ranks, static_cast<std::size_t>(bytes), options);
@@ -105,6 +106,33 @@ TEST(SelectSegments, AreLongerOnAFastLink) {
   const int at_10_gigabit = select_segments(ring, 4, bytes, with_link(8000, 0.8));
   EXPECT_GE(static_cast<std::size_t>(at_1_gigabit) * 4 * 65536, bytes) << "none needs a handshake";
   EXPECT_LT(at_10_gigabit, at_1_gigabit / 2) << "the handshake takes longer than 64 KB";
+}
+
+// Simulated at 1 Gb/s, 1024 ranks broadcast 1 MB in 15.5 ms with 97 segments and in 13.1 ms with 40.
+TEST(SelectSegments, CountTheLatencyAmongMoreRanksThanWereMeasured) {
+  for (const std::string_view name : {"circulant", "circulant@hosts"}) {
+    const Algorithm& circulant = find_algorithm(Operation::bcast, name);
+    const int per_host = circulant.composition == nullptr ? 1 : 4;
+    const auto segments = [&](int hosts, double latency_ns) {
+      Options options;
+      options.link.latency_ns = latency_ns;
+      return select_segments(circulant, GroupSize(per_host * hosts, hosts), 1 << 20, options);
+    };
+    EXPECT_EQ(segments(1024, 80000), 40) << name;
+    EXPECT_EQ(segments(1024, 0), 97) << name;
+    EXPECT_EQ(segments(256, 80000), segments(256, 0)) << "measured: " << name;
+  }
+}
+
+TEST(SelectAlgorithm, AmongMoreRanksThanWereMeasuredHidesSumsAndSendsFewMessages) {
+  const auto name = [](Operation operation, const GroupSize& group, std::size_t bytes) {
+    return select_algorithm(operation, group, bytes, false).name;
+  };
+  EXPECT_EQ(name(Operation::reduce_scatter, 1024, 1024), "circulant-halves");
+  EXPECT_EQ(name(Operation::reduce_scatter, GroupSize(4096, 1024), 256), "circulant-halves@hosts");
+  EXPECT_EQ(name(Operation::reduce_scatter, 256, 4096), "circulant");
+  EXPECT_EQ(name(Operation::allgatherv, GroupSize(4096, 1024), 4096), "circulant-q@hosts");
+  EXPECT_EQ(name(Operation::allgatherv, GroupSize(32, 8), 4096), "circulant@hosts");
 }
 
 TEST(SelectAlgorithm, HasNoChainThroughMoreHostsThanTheVectorHasWorkFor) {

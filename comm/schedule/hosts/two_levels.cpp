@@ -2,6 +2,7 @@
 #include "comm/schedule/hosts/two_levels.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "comm/schedule/core/builder.hpp"
 #include "comm/schedule/core/hosts.hpp"
@@ -81,18 +82,18 @@ class Spread {
 
 class Generator {
  public:
-  Generator(const Algorithm& flat, const Request& request, const Hosts& hosts, Rank rank, int lanes)
+  Generator(const Algorithm& flat, const Request& request, const Hosts& hosts, const Led& led, Rank rank)
       : operation_(traits(request.operation)),
         rank_(rank),
-        lanes_(lanes),
-        led_(request, hosts, lanes),
+        lanes_(led.lanes()),
+        led_(led),
         members_(led_.order(hosts.of(rank))),
         position_(static_cast<int>(std::ranges::find(members_, rank) - members_.begin())),
         host_(hosts.of(rank)),
         is_roots_host_(operation_.is_rooted() && hosts.of(request.root) == host_),
         outer_(outer_part(flat, request, hosts)),
         units_(outer_.shape, led_),
-        spread_(static_cast<int>(members_.size()), lanes, units_.count(),
+        spread_(static_cast<int>(members_.size()), lanes_, units_.count(),
                 is_reduction(request.operation) && arrive_apart(request.arrival_ns), is_roots_host_,
                 position_),
         touches_(outer_.program, units_.count()),
@@ -292,7 +293,7 @@ class Generator {
   const OperationTraits& operation_;
   Rank rank_;
   int lanes_;
-  Led led_;
+  const Led& led_;
   const std::vector<Rank>& members_;  // of this host, the leaders first
   int position_;                      // among them
   int host_;
@@ -306,16 +307,48 @@ class Generator {
   int round_ = 0;
 };
 
+/// What is the same for all ranks of a call.
+class Groundwork {
+ public:
+  Groundwork(const Request& request, int most_lanes)
+      : request_(request),
+        most_lanes_(most_lanes),
+        hosts_(request.ranks, request.host),
+        led_(request, hosts_, std::min(most_lanes, hosts_.fewest_ranks())) {}
+
+  [[nodiscard]] bool is_of(const Request& request, int most_lanes) const {
+    return most_lanes == most_lanes_ && request.operation == request_.operation &&
+           request.ranks == request_.ranks && request.root == request_.root &&
+           request.arrival_ns == request_.arrival_ns && request.host == request_.host;
+  }
+  [[nodiscard]] const Hosts& hosts() const { return hosts_; }
+  [[nodiscard]] const Led& led() const { return led_; }
+
+ private:
+  Request request_;
+  int most_lanes_;
+  Hosts hosts_;
+  Led led_;
+};
+
+/// Whoever makes the parts of all ranks asks for them one after another. Laid anew for each, the groundwork would take time by the square
+/// of the ranks.
+std::shared_ptr<const Groundwork> groundwork(const Request& request, int most_lanes) {
+  thread_local std::shared_ptr<const Groundwork> last;
+  if (!last || !last->is_of(request, most_lanes)) last = std::make_shared<Groundwork>(request, most_lanes);
+  return last;
+}
+
 }  // namespace
 
 RankSchedule two_level_part(const Algorithm& flat, const Request& request, Rank rank, int most_lanes) {
-  const Hosts hosts(request.ranks, request.host);
-  if (hosts.are_single()) {
+  const std::shared_ptr<const Groundwork> laid = groundwork(request, most_lanes);
+  if (laid->hosts().are_single()) {
     Request alone = request;
     alone.host.clear();
     return make_rank_schedule(flat, alone, rank);
   }
-  return Generator(flat, request, hosts, rank, std::min(most_lanes, hosts.fewest_ranks())).make();
+  return Generator(flat, request, laid->hosts(), laid->led(), rank).make();
 }
 
 bool is_served_on_two_levels(const Algorithm& flat) {

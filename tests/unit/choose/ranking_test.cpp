@@ -66,7 +66,8 @@ TEST(Ranking, PutsTheFastestFirstAndKeepsAboveTheBound) {
       EXPECT_TRUE(std::ranges::is_sorted(ranking.ways, {}, [](const auto& way) { return way.run_ns[0]; }));
       EXPECT_DOUBLE_EQ(ranking.ways.front().worst_slowdown, 1);
       const auto bound =
-          bound_on_hosts(row.operation, call.hosts, 0, static_cast<std::int64_t>(bytes), 8000, 200);
+          bound_on_hosts(row.operation, call.hosts, 0, static_cast<std::int64_t>(bytes),
+                         {.alpha = 8'000'000, .beta = 8000, .inside_alpha = 1'000'000, .inside_beta = 200});
       EXPECT_GE(ranking.ways.front().run_ns[0] * 1000, static_cast<double>(bound)) << row.name << bytes;
     }
   }
@@ -108,6 +109,36 @@ TEST(Ranking, SaysWhatItLeavesOut) {
   const Ranking one = ranked(call, {all_together(8)}, limits);
   EXPECT_EQ(one.ways.size(), 1U);
   EXPECT_EQ(one.left_out.front().why, "no time is left");
+}
+
+// Whoever looks for the best alone finds the same one, and simulates less.
+TEST(Ranking, LeavesOutWhatCannotBeTheBest) {
+  std::size_t beaten = 0;
+  for (const OperationTraits& row : kOperations) {
+    for (const std::size_t bytes : {1000U, 100'000U}) {
+      for (const bool are_together : {true, false}) {
+        const RankedCall call = call_of(row.operation, 4, 2, bytes);
+        const auto cases = are_together ? std::vector{all_together(8)}
+                                        : unknown_arrivals(8, 0, 8.0 * static_cast<double>(bytes));
+        const std::string mine = rule_choice(call, {});
+        std::vector<std::string> ways = candidate_ways(call.operation, call.group());
+        if (std::ranges::find(ways, mine) == ways.end()) ways.push_back(mine);
+        const Ranking all = rank_ways(call, {}, ways, cases, {.cuts_anew = false});
+        const Ranking best = rank_ways(call, {}, ways, cases, {.cuts_anew = false, .compared = mine});
+        ASSERT_NE(best.find(mine), nullptr) << row.name << " " << mine;
+        EXPECT_EQ(best.find(mine)->run_ns, all.find(mine)->run_ns);
+        EXPECT_EQ(best.ways.front().run_ns, all.ways.front().run_ns) << row.name << " " << bytes;
+        for (const Ranking::LeftOut& way : best.left_out) {
+          EXPECT_TRUE(way.is_beaten);
+          EXPECT_THAT(way.why, testing::EndsWith("us or more"));
+          EXPECT_LE(way.least_ns, std::ranges::min(all.find(way.name)->run_ns))
+              << row.name << " " << way.name;
+        }
+        beaten += best.left_out.size();
+      }
+    }
+  }
+  EXPECT_GT(beaten, 50U);
 }
 
 TEST(Ranking, RefusesWhatMakesNoSense) {

@@ -20,6 +20,7 @@
 namespace papfft::comm {
 namespace {
 
+using test::all_algorithms;
 using testing::ElementsAre;
 using Builders = std::vector<ProgramBuilder>;
 using Layout = std::vector<int>;
@@ -259,12 +260,6 @@ TEST(TwoLevels, APipelineAmongLeaders) {
   }
 }
 
-std::vector<const Algorithm*> all_algorithms() {
-  std::vector<const Algorithm*> all = test::composed_algorithms();
-  all.insert(all.begin(), algorithms().begin(), algorithms().end());
-  return all;
-}
-
 bool same(const Simulation& a, const Simulation& b) {
   return std::ranges::equal(a.ops, b.ops,
                             [](const OpTimes& x, const OpTimes& y) {
@@ -328,7 +323,7 @@ TEST(TwoLevels, RefusesWhatMakesNoSense) {
 TEST(HostBound, IsWhatMustCrossALinkOrBeCopied) {
   const Hosts hosts(6, Layout{0, 0, 0, 1, 1, 2});  // three hosts of 3, 2, 1 ranks
   const auto bound = [&](Operation operation, Rank root, std::int64_t inside_beta) {
-    return bound_on_hosts(operation, hosts, root, 30, 10, inside_beta);
+    return bound_on_hosts(operation, hosts, root, 30, {.beta = 10, .inside_beta = inside_beta});
   };
   for (const Operation operation : {Operation::bcast, Operation::reduce}) {
     EXPECT_EQ(bound(operation, 0, 0), 300);
@@ -345,25 +340,32 @@ TEST(HostBound, IsWhatMustCrossALinkOrBeCopied) {
   }
   EXPECT_EQ(bound(Operation::allreduce, 0, 0), 2 * 2 * 30 / 3 * 10);
   EXPECT_EQ(bound(Operation::allreduce, 0, 9), 2 * 5 * 30 / 6 * 9);
-  EXPECT_EQ(bound_on_hosts(Operation::bcast, hosts, 0, 30, 10, 4, 2), 150) << "two messages at a time";
-  EXPECT_EQ(bound_on_hosts(Operation::bcast, hosts, 0, 30, 10, 4, 3), 120) << "30 bytes at 4";
+  EXPECT_EQ(bound_on_hosts(Operation::bcast, hosts, 0, 30, {.beta = 10, .inside_beta = 4, .card_ports = 2}),
+            150)
+      << "two messages at a time";
+  EXPECT_EQ(bound_on_hosts(Operation::bcast, hosts, 0, 30, {.beta = 10, .inside_beta = 4, .card_ports = 3}),
+            120)
+      << "30 bytes at 4";
 }
 
 TEST(HostBound, OnOneHostCountsCopiesAlone) {
   const Hosts one(4, Layout{3, 3, 3, 3});
-  EXPECT_EQ(bound_on_hosts(Operation::bcast, one, 0, 30, 10, 2), 60);
-  EXPECT_EQ(bound_on_hosts(Operation::gather, one, 0, 30, 10, 2), 180);
-  EXPECT_EQ(bound_on_hosts(Operation::bcast, Hosts(1, {}), 0, 30, 10, 2), 0) << "nobody else";
-  EXPECT_EQ(bound_on_hosts(Operation::allreduce, Hosts(4, {}), 0, 30, 10, 0), 450) << "2 x 3/4 x 30 x 10";
+  EXPECT_EQ(bound_on_hosts(Operation::bcast, one, 0, 30, {.beta = 10, .inside_beta = 2}), 60);
+  EXPECT_EQ(bound_on_hosts(Operation::gather, one, 0, 30, {.beta = 10, .inside_beta = 2}), 180);
+  EXPECT_EQ(bound_on_hosts(Operation::bcast, Hosts(1, {}), 0, 30, {.beta = 10, .inside_beta = 2}), 0)
+      << "nobody else";
+  EXPECT_EQ(bound_on_hosts(Operation::allreduce, Hosts(4, {}), 0, 30, {.beta = 10}), 450)
+      << "2 x 3/4 x 30 x 10";
 }
 
 TEST(HostBound, RefusesWhatMakesNoSense) {
   const Hosts hosts(4, kPairs);
   EXPECT_THROW((void)least_traffic(Operation::bcast, hosts, 4, 1), std::invalid_argument);
   EXPECT_THROW((void)least_traffic(Operation::allreduce, hosts, 0, -1), std::invalid_argument);
-  EXPECT_THROW((void)bound_on_hosts(Operation::bcast, hosts, 0, 1, -1, 0), std::invalid_argument);
-  EXPECT_THROW((void)bound_on_hosts(Operation::bcast, hosts, 0, 1, 1, 0, 0), std::invalid_argument);
-  EXPECT_THROW((void)bound_on_hosts(Operation::gather, hosts, 0, std::int64_t{1} << 61, 9, 0),
+  EXPECT_THROW((void)bound_on_hosts(Operation::bcast, hosts, 0, 1, {.beta = -1}), std::invalid_argument);
+  EXPECT_THROW((void)bound_on_hosts(Operation::bcast, hosts, 0, 1, {.beta = 1, .card_ports = 0}),
+               std::invalid_argument);
+  EXPECT_THROW((void)bound_on_hosts(Operation::gather, hosts, 0, std::int64_t{1} << 61, {.beta = 9}),
                std::overflow_error);
 }
 
@@ -401,15 +403,21 @@ TEST(HostBound, NoScheduleIsFaster) {
       const Schedule s = make_schedule(*algorithm, request);
       const auto bytes = static_cast<std::int64_t>(rng() % 5000);
       const Ticks inside_beta = trial % 2 == 0 ? 0 : static_cast<Ticks>(rng() % 12);
-      const Machine machine{.beta = 4,
+      const auto inside_alpha = static_cast<Ticks>(rng() % 60);
+      const Machine machine{.alpha = trial % 3 == 0 ? 0 : static_cast<Ticks>(rng() % 3000),
+                            .beta = 4,
                             .host_of_rank = layout,
-                            .inside = {.beta = inside_beta},
+                            .inside = {.alpha = inside_alpha, .beta = inside_beta},
                             .card_ports = 1 + trial / 2 % 3};
       const Conduct conduct{.window = {1 + trial % 8, 1 + trial % 8, 4, 4}};
       const Simulation x =
           simulate(s, sizes_of(s.shape, bytes), std::vector<Ticks>(idx(p)), machine, conduct);
-      const Ticks bound = bound_on_hosts(algorithm->operation, Hosts(p, layout), root, bytes, machine.beta,
-                                         inside_beta, machine.card_ports);
+      const Ticks bound = bound_on_hosts(algorithm->operation, Hosts(p, layout), root, bytes,
+                                         {.alpha = machine.alpha,
+                                          .beta = machine.beta,
+                                          .inside_alpha = inside_alpha,
+                                          .inside_beta = inside_beta,
+                                          .card_ports = machine.card_ports});
       ASSERT_GE(x.run_time, bound) << to_string(algorithm->operation) << " " << algorithm->name << " trial "
                                    << trial;
       close += bound > 0 && x.run_time <= bound * 11 / 10 ? 1 : 0;
