@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "comm/mpi/preload/bare_communicator.hpp"
@@ -57,6 +58,11 @@ void make(Group& group, MPI_Comm comm, const Options& options, bool with_session
     } else {
       group.ours = std::make_unique<Communicator>(bare.get(), options);
     }
+  } catch (const std::bad_alloc&) {
+    // On this rank alone: the others are in the middle of what all do together, where nobody can tell them.
+    std::fputs("papfft preload: out of memory. The job ends, as the other ranks wait for this one.\n",
+               stderr);
+    PMPI_Abort(MPI_COMM_WORLD, 1);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "papfft preload: %s; the calls on this communicator go to the MPI library\n",
                  e.what());
