@@ -9,6 +9,7 @@ import ctypes
 import io
 import json
 import pathlib
+import struct
 import sys
 
 import numpy as np
@@ -144,11 +145,64 @@ def sound_inputs(folder):
     (folder / "truncated.flac").write_bytes((folder / "pcm16.flac").read_bytes()[:-9])
 
 
+def wire_inputs():
+    """The first byte is the format; what follows is explained in tests/support/hostile_transport.hpp."""
+    def message(data, which=0):
+        return bytes([which]) + data
+
+    def numbers(*values):
+        return struct.pack(f"<{len(values)}q", *values)
+
+    def report(call, arrival_ns, predicted_ns=-2**63, arrived_ns=0, basis=3):
+        return message(struct.pack("<4q2i", call, arrival_ns, predicted_ns, arrived_ns, basis, 0))
+
+    def decision(call, *arrival_ns):
+        return message(numbers(call, 0 if arrival_ns else 1, 0, 0, *(arrival_ns or (0, 0, 0))))
+
+    def header(size, pipe, tag=-1):
+        return b"\0" + message(struct.pack("<Q2i", size, pipe, tag))
+
+    nothing, least, most = b"\xff", -2**63, 2**63 - 1
+    decider, other, asked, asks, root, worker = b"\0\0", b"\0\1", b"\1\0", b"\1\1", b"\3\0", b"\3\1"
+    yield "arrivals_decider", decider + b"".join(2 * report(i, 5000 * i, 100, 200, i % 4) + nothing for i in range(9))
+    yield "arrivals_far", decider + b"".join(
+        report(i, most, least + 1, most) + report(i, least, most, least) + nothing for i in range(9))
+    yield "arrivals_ahead", decider + 2 * report(most, 0) + 2 * nothing + report(-7, 0) + nothing
+    yield "arrivals_bye", decider + 2 * report(-1, 0) + 9 * nothing
+    yield "arrivals_other", other + b"".join(decision(i, 1, 2, 3) + nothing for i in range(9)) + decision(-1) + nothing
+    yield "arrivals_decided_far", other + decision(0, least, most, 0) + nothing + decision(1) + nothing
+    yield "arrivals_decided_back", other + decision(5) + nothing + decision(3) + nothing
+    yield "clock_asks", asks + b"".join(message(numbers(1000 * i, 40000 * (i // 2))) for i in range(60))
+    yield "clock_far", asks + 3 * message(numbers(most, least))
+    yield "clock_jumps", asks + b"".join(message(numbers((-1)**i * 2 * 10**18, (-1)**i * 2 * 10**18)) for i in range(60))
+    yield "clock_asked", asked + b"".join(message(numbers(i)) for i in (3, 2, 1, 3, 2, 1, -1, 7, -1, -5)) + 5 * nothing
+    yield "stuck", b"\2\1" + message(b"rank 0 waits".ljust(240, b"\0")) + message(b"\0") + message(b"rank 2".ljust(240, b"\0"))
+    yield "stuck_long", b"\2\3" + b"".join(message(b"x\x1b[31m\n" * 30, 0) + message(b"\1") for _ in range(3))
+    yield "farm_worker", worker + b"\0" + 5 * message(bytes(range(12))) + nothing + message(numbers(1)) + 9 * message(numbers(0) + bytes(4), 2)
+    yield "farm_worker_words", worker + b"\0" + message(numbers(1), 2) + message(numbers(least), 2) + message(numbers(0), 2) + 3 * nothing
+    yield "farm_root", root + b"\7" + 30 * message(bytes(range(20))) + 9 * nothing
+    yield "farm_nothing", root + b"\0" + 9 * message(numbers(most))
+    yield "pipe", b"\4" + header(256, 0) + b"\1\x80\0\0\0\0" + header(256, 1) + 2 * b"\5\x40\0\0"
+    yield "pipe_too_full", b"\4" + header(256, 0) + header(256, 1) + b"\1\xff\5\xff\0\xff\0\xff"
+    yield "pipe_left", b"\4" + header(256, 0) + b"\1\x20\2" + struct.pack("<i", 20000) + b"\0\xff\0" + message(bytes(192))
+    yield "pipe_left_torn", b"\4" + b"\0" + message(struct.pack("<Q2i", 256, 0, -1), 1) + b"\1\x06\2" + struct.pack("<i", 20000) + (
+        b"\0\xff\0" + message(bytes(244), 1) + b"\0\0\0\0")
+    yield "pipe_left_badly", b"\4" + header(256, 2) + b"\x0a" + numbers(-5)[:4] + b"\0\xff\0\xff"
+    yield "pipe_unknown", b"\4" + header(256, 4)
+    yield "pipe_follows", b"\4" + header(256, -1, 20000) + b"\0" + message(bytes(256), 1)
+    yield "pipe_follows_badly", b"\4" + header(256, -9, 3)
+    yield "pipe_other_size", b"\4" + header(2**63, 0)
+    signature = struct.pack("<3Q6i", 1 << 20, 77, 8, 3, 1, 1, 1, 1, 4)
+    yield "signature", b"\5" + signature + b"circulant".ljust(32, b"\0")
+    yield "signature_unknown", b"\5" + signature[:24] + numbers(99, 0, 0) + b"\xff" * 32
+    yield "signature_endless", b"\5" + signature + b"\n" * 32
+
+
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
     corpus = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else root / "tests/fuzz/corpus"
     for target, inputs in (("npy", npy_inputs()), ("sigmf", sigmf_inputs()), ("raw", raw_inputs()), ("trace", trace_inputs()),
-                           ("decisions", decision_inputs())):
+                           ("decisions", decision_inputs()), ("wire", wire_inputs())):
         (corpus / target).mkdir(parents=True, exist_ok=True)
         for name, content in inputs:
             (corpus / target / name).write_bytes(content)

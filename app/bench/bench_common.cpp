@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "app/cli/tell.hpp"
 #include "comm/mpi/mpi_transport.hpp"
 
 namespace papfft::app {
@@ -23,7 +21,12 @@ using comm::check_mpi;
 using comm::Patience;
 
 constexpr auto kBarrierNap = std::chrono::microseconds(100);
-constexpr auto kTimeToSpeak = std::chrono::milliseconds(500);  // and to end the job
+
+/// @param where  what this rank is in
+comm::StuckError stuck_error(std::chrono::milliseconds stuck_after, int rank, const std::string& where) {
+  const std::string waits = fmt::format("rank {} {}", rank, where);
+  return {fmt::format("no progress for {} ms: {}", stuck_after.count(), waits), true, waits};
+}
 
 }  // namespace
 
@@ -40,18 +43,14 @@ OwnComm::~OwnComm() {
 }
 
 void OwnComm::wait_for(MPI_Request request, const char* what, bool naps) const {
-  // Lower ranks first, so that one speaks for all.
-  const auto limit = stuck_after_ + rank_ * kTimeToSpeak;
   Patience patience;
   for (int done = 0;;) {
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done != 0) return;
     if (naps) std::this_thread::sleep_for(kBarrierNap);
-    if (stuck_after_.count() > 0 && patience.look() > limit) {
-      throw comm::StuckError(
-          fmt::format("no progress for {} ms: rank {} waits for others in {} of the benchmark's own",
-                      stuck_after_.count(), rank_, what),
-          true);
+    if (stuck_after_.count() > 0 && patience.look() > stuck_after_) {
+      throw stuck_error(stuck_after_, rank_,
+                        fmt::format("waits for others in {} of the benchmark's own", what));
     }
   }
 }
@@ -84,15 +83,12 @@ void OwnComm::gather(const void* mine, void* all, std::size_t bytes) const {
   wait_for(request, "a gather of results", true);
 }
 
-CallAlarm::CallAlarm(std::chrono::milliseconds stuck_after, int rank) {
+CallAlarm::CallAlarm(Job& job) {
+  const auto stuck_after = job.comm().options().stuck_after;
   if (stuck_after.count() == 0) return;
   // Calls of our own say by themselves who waits for whom, and are given the time for that.
-  const auto limit = stuck_after + std::chrono::seconds(3) + rank * kTimeToSpeak;
-  watch_.emplace(limit, [this, stuck_after, rank] {
-    tell("papfft: no progress for {} ms: rank {} is still in a call of {}\n", stuck_after.count(), rank,
-         *call_);
-    abort_job(kCommunication);
-    std::_Exit(kCommunication);
+  watch_.emplace(stuck_after + std::chrono::seconds(3), [this, &job, stuck_after] {
+    job.end_stuck(stuck_error(stuck_after, job.rank(), fmt::format("is still in a call of {}", *call_)));
   });
 }
 

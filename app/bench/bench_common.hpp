@@ -61,11 +61,11 @@ class OwnComm {
   int size_ = 1;
 };
 
-/// Ends the job if a call lasts too long: those of the MPI library itself cannot be looked into.
+/// Ends the job if a call lasts longer than Options::stuck_after: those of the MPI library itself cannot be looked into.
 class CallAlarm {
  public:
-  /// @param stuck_after  0: nothing is watched
-  CallAlarm(std::chrono::milliseconds stuck_after, int rank);
+  /// @param job  must outlive this object
+  explicit CallAlarm(Job& job);
 
   /// @param call  what it is, for the line on stderr; must outlive it
   void begins(const std::string& call) noexcept;

@@ -27,7 +27,7 @@ comm::Options group_options(const CollectiveOptions& options) {
 
 CallGroup::CallGroup(Job& job, const CollectiveOptions& options)
     : comm(job.comm().options().stuck_after),
-      watch(job.comm().options().stuck_after, job.rank()),
+      watch(job),
       session(MPI_COMM_WORLD, group_options(options),
               comm::SessionOptions{.root = options.root, .background = options.predicts}),
       plain(options.predicts ? nullptr

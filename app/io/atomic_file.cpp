@@ -31,6 +31,12 @@ namespace {
 
 static_assert(std::atomic<int>::is_always_lock_free, "signal handlers read it");
 constinit std::array<PendingTemporary, 32> pending_temporaries;
+constinit std::atomic<int> all_given_up = 0;  // they have been removed, and the process is about to end
+
+/// Another thread ends the process, and has said why.
+[[noreturn]] void wait_for_end() {
+  while (true) ::pause();
+}
 
 // Descriptors that a path stands for. Opening such a path anew would lose the offset of a redirected (>>) output.
 std::optional<int> descriptor_named(const std::string& path) {
@@ -203,6 +209,10 @@ void AtomicFile::name_temporary(Make make) {
     // Armed before the name exists: a signal between the two then removes nothing, instead of leaving something.
     slot.state = PendingTemporary::armed;
     error = make(slot.path.data());
+    if (all_given_up != 0) {
+      (void)::unlink(slot.path.data());
+      wait_for_end();
+    }
     if (error != 0) slot.state = PendingTemporary::owned;
   }
   if (error != 0) fail(error);
@@ -266,12 +276,17 @@ void AtomicFile::commit() {
   }
   if (fd_.close() != 0) fail(errno);
   if (temporary_ == nullptr) return;
-  if (::rename(temporary_->path.data(), target_.c_str()) != 0) fail(errno);
+  if (::rename(temporary_->path.data(), target_.c_str()) != 0) {
+    const int error = errno;
+    if (error == ENOENT && all_given_up != 0) wait_for_end();
+    fail(error);
+  }
   release_slot();
 }
 
 void unlink_pending_temporaries() noexcept {
   const int saved_errno = errno;
+  all_given_up = 1;
   for (const PendingTemporary& slot : pending_temporaries) {
     if (slot.state == PendingTemporary::armed) (void)::unlink(slot.path.data());
   }

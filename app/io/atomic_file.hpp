@@ -81,7 +81,8 @@ void check_writable(const std::string& path);
 /// output be one thing. Other devices and pipes may take several. @throws OutputError
 void require_distinct(const std::vector<std::string>& paths);
 
-/// Removes the temporary files of every AtomicFile not yet committed. Async-signal-safe.
+/// Removes the temporary files of every AtomicFile not yet committed, before the process ends. Another thread that commits one of them, or
+/// makes another, waits for that end: it has nothing to report, and must leave nothing. Async-signal-safe.
 void unlink_pending_temporaries() noexcept;
 
 }  // namespace papfft::app::io

@@ -127,9 +127,6 @@ template <template <typename> class JobOf, typename Options>
       });
     } catch (const Quit&) {
       throw;
-    } catch (const comm::StuckError& stuck) {
-      line.abandon();
-      throw job.agree(stuck);
     } catch (...) {
       line.abandon();
       throw;

@@ -182,7 +182,7 @@ class EngineRun {
       job_.keep_results_by({});
       throw;
     } catch (const comm::StuckError& stuck) {
-      end_job(std::make_exception_ptr(job_.agree(stuck)));
+      job_.end_stuck(stuck);
     } catch (...) {
       end_job(std::current_exception());
     }

@@ -240,12 +240,9 @@ void Job::among(int ranks, const std::function<void()>& body) {
   if (code != kOk) throw Quit{code};
 }
 
-comm::StuckError Job::agree(const comm::StuckError& mine) {
-  return stuck_ != nullptr ? stuck_->agree(mine) : mine;
-}
-
 void Job::end_stuck(const comm::StuckError& mine) {
-  const int code = report_exception(std::make_exception_ptr(agree(mine)));
+  const comm::StuckError agreed = stuck_ != nullptr ? stuck_->agree(mine) : mine;
+  const int code = report_exception(std::make_exception_ptr(agreed));
   if (is_root() && keep_results_) keep_results_();
   abort_job(code);
   std::_Exit(code);
@@ -273,6 +270,8 @@ int run_job(const comm::Options& options, const std::string& bcast, const std::f
   } catch (const Quit& quit) {
     StopRequest::come_too_late();
     return quit.code;
+  } catch (const comm::StuckError& stuck) {
+    job.end_stuck(stuck);
   }
   return kOk;
 }

@@ -87,15 +87,15 @@ class Job {
   /// @param comm  the job's own, or of the same ranks; must not outlive the job
   void watch_stock_calls(comm::Collectives& comm);
 
-  /// Collective among the job's stuck ranks, whatever the calls that they are stuck in. @return what to report: one rank speaks
-  [[nodiscard]] comm::StuckError agree(const comm::StuckError& mine);
+  /// Ends the job, as this rank is stuck. All stuck ranks agree on the one that says so, whatever they are stuck in: their watchdogs know
+  /// nothing of each other. At once, while the buffers are there: MPI may still read them, and any call moves its messages on. Any thread.
+  [[noreturn]] void end_stuck(const comm::StuckError& mine);
 
   /// Until the ranks are known to have the same options, one that depends on none.
   std::string bcast_algorithm = "bnom";
 
  private:
   struct Mpi;
-  [[noreturn]] void end_stuck(const comm::StuckError& mine);
 
   std::chrono::milliseconds stuck_after_;
   std::function<void()> keep_results_;

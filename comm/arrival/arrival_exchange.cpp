@@ -2,6 +2,7 @@
 #include "comm/arrival/arrival_exchange.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -14,6 +15,11 @@ namespace {
 constexpr std::int64_t kBye = -1;  // instead of an iteration: no more messages from here
 constexpr std::size_t kHeader = 4;
 constexpr int kCloseLook = 10;  // in lead times: how long after a predicted arrival its message is polled for
+
+[[noreturn]] void fail(Rank from, std::int64_t iteration, const char* what) {
+  throw TransportError("rank " + std::to_string(from) + " " + what + " call " + std::to_string(iteration) +
+                       " (are all ranks of one version?)");
+}
 }  // namespace
 
 ArrivalExchange::ArrivalExchange(Transport& transport, Rank decider,
@@ -98,6 +104,7 @@ bool ArrivalExchange::poll() {
     Inbox& inbox = inboxes_[static_cast<std::size_t>(from)];
     inbox.gone = inbox.report.iteration == kBye;
     if (inbox.gone) continue;
+    if (inbox.report.iteration < 0) fail(from, inbox.report.iteration, "reports an arrival at");
     board_.report(from, inbox.report);
     expect_report(from);
   }
@@ -123,8 +130,10 @@ void ArrivalExchange::take_decision() {
   Decision decision{.iteration = decision_message_[0],
                     .arrival_ns = {},
                     .error = {.error_ns = decision_message_[2], .together_ns = decision_message_[3]}};
+  if (decision.iteration <= last_known_) fail(decider_, decision.iteration, "decides too late about");
   if (decision_message_[1] == 0) {
-    decision.arrival_ns.assign(decision_message_.begin() + kHeader, decision_message_.end());
+    std::transform(decision_message_.begin() + kHeader, decision_message_.end(),
+                   std::back_inserter(decision.arrival_ns), within_reach);
   }
   last_known_ = decision.iteration;
   decisions_.push_back(std::move(decision));

@@ -65,6 +65,7 @@ void ClockModel::fit() {
     height += p.share * y(p);
     slope_ += p.tilt * y(p);
   }
+  slope_ = std::clamp(slope_, -kLargestDrift, kLargestDrift);  // more is a jump
   double squares = 0;
   for (const Point& p : points_) {
     const double r = y(p) - height - slope_ * (x(p) - centre_ns_);

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
+#include "comm/arrival/decision_board.hpp"
 #include "comm/arrival/wire.hpp"
 #include "comm/engine/steady_clock.hpp"
 
@@ -143,6 +145,11 @@ bool ClockSync::ask(std::int64_t now_ns) {
 }
 
 void ClockSync::take_pong() {
+  for (const std::int64_t ns : {pong_.remote_ns, pong_.next_ns}) {
+    if (ns == within_reach(ns)) continue;
+    throw TransportError("rank 0's clock shows " + std::to_string(ns) +
+                         " ns, as no clock does (are all ranks of one version?)");
+  }
   samples_.push_back({send_ns_, pong_.remote_ns, local_()});
   pong_ticket_ = -1;
   active_ns_ = local_();

@@ -16,7 +16,12 @@ DecisionBoard::DecisionBoard(int ranks, Rank decider, std::int64_t lead_ns)
 
 void DecisionBoard::report(Rank rank, const ArrivalReport& report) {
   if (decided_ && report.iteration <= *decided_) return;
-  places_.at(static_cast<std::size_t>(rank)) = {report, true};
+  Place& place = places_.at(static_cast<std::size_t>(rank));
+  place = {report, true};
+  place.report.arrival_ns = within_reach(report.arrival_ns);
+  PastArrival& past = place.report.past;
+  past.arrived_ns = within_reach(past.arrived_ns);
+  if (past.predicted_ns != PastArrival::kNone) past.predicted_ns = within_reach(past.predicted_ns);
 }
 
 std::optional<std::int64_t> DecisionBoard::complete() const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -28,6 +29,13 @@ struct PastArrival {
   std::int64_t predicted_ns = kNone;  ///< kNone: nothing was predicted
   std::int64_t arrived_ns = 0;
 };
+
+/// No clock shows a time beyond 63 years. Whatever other ranks send is taken for a time within, so that sums and differences of times fit
+/// into 64 bits.
+inline constexpr std::int64_t kFarthestNs = 2'000'000'000'000'000'000;
+[[nodiscard]] constexpr std::int64_t within_reach(std::int64_t ns) {
+  return std::clamp(ns, -kFarthestNs, kFarthestNs);
+}
 
 /// What one rank says about its arrival at one call. Sent as bytes, hence without padding.
 struct ArrivalReport {

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "comm/engine/wire_text.hpp"
 #include "comm/schedule/core/hosts.hpp"
 #include "comm/schedule/core/transform.hpp"
 
@@ -79,8 +80,9 @@ void require_block_sizes(const CallArguments& a, int ranks) {
 }
 
 std::string CallSignature::text() const {
+  if (operation < 0 || operation >= kOperationCount) return "operation #" + std::to_string(operation);
   const OperationTraits& row = traits(static_cast<Operation>(operation));
-  return std::string(row.name) + " " + (background != 0 ? "b" : "") + algorithm.data() +
+  return std::string(row.name) + " " + (background != 0 ? "b" : "") + wire_text(algorithm) +
          (segments != 0 ? "/" + std::to_string(segments) : "") + ", root " + std::to_string(root) + ", " +
          (row.sizes_are_own ? "blocks of any sizes" : std::to_string(bytes) + " bytes") + " in elements of " +
          std::to_string(element_bytes) +

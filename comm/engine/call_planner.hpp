@@ -32,6 +32,7 @@ struct CallSignature {
   std::int32_t segments = 0;   ///< that were asked for, or 0
   std::array<char, 32> algorithm{};
 
+  /// In one line, also if another rank sent nonsense.
   [[nodiscard]] std::string text() const;
   friend bool operator==(const CallSignature&, const CallSignature&) = default;
 };

@@ -9,6 +9,8 @@
 
 namespace papfft::comm {
 
+class StuckCouncil;
+
 /// What happens to a rank that makes no progress for Options::stuck_after.
 ///
 /// Stuck ranks tell each other whom they wait for, listen for a while, and throw. One of them speaks, that is, should report
@@ -29,10 +31,9 @@ class Watchdog {
   [[noreturn]] void report(const std::string& mine);
 
  private:
-  class Council;
   Transport& transport_;
   const Options& options_;
-  std::unique_ptr<Council> council_;  // once stuck: what it has said can be heard as long as this lives
+  std::unique_ptr<StuckCouncil> council_;  // once stuck: what it has said can be heard as long as this lives
 };
 
 }  // namespace papfft::comm

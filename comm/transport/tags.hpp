@@ -35,6 +35,10 @@ inline constexpr int kServices = static_cast<int>(Service::farm_word) + 1;
   return first + static_cast<int>(n % static_cast<std::uint32_t>(max_tag - kServices + 1 - first));
 }
 
+[[nodiscard]] constexpr bool is_follow_tag(int max_tag, int tag) {
+  return tag >= max_tag / 2 && tag <= max_tag - kServices;
+}
+
 /// How a call came about. A call of each kind may have the same number, and their messages never meet.
 enum class CallKind : std::uint8_t {
   plain,

@@ -213,7 +213,7 @@ if [[ -n $papfft ]]; then
   check "mpi-han wants several ranks per host: 64" [ "$code" = 64 ]
   cluster up 4 >/dev/null
   "$script" run --name "$name" -n 4 --timeout 150 -- "$papfft" bench collective --op gather --algorithms lin --bytes 64K \
-    --compute 1ms --iterations 1000000 --stuck-after 5 >/dev/null 2>&1 &
+    --compute 1ms --iterations 1000000 --stuck-after 5 >/dev/null 2>"$scratch/said" &
   job=$!
   check "a job runs" wait_until job_runs
   sleep 3
@@ -221,6 +221,7 @@ if [[ -n $papfft ]]; then
   code=0
   wait "$job" || code=$?
   check "a host that stays out of reach ends the job (code $code)" [ "$code" = 74 -o "$code" = 205 ]
+  check "and at most one rank says so" [ "$(grep -c '^papfft: no progress' "$scratch/said")" -le 1 ]
   check "and no process is left" wait_until nobody_is_inside
   cluster up 3 --ranks 1,3,2 >/dev/null
   bench bcast auto

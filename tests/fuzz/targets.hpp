@@ -24,17 +24,13 @@
 #include "app/report/trace_figures.hpp"
 #include "comm/choose/decision_table.hpp"
 #include "comm/record/arrival_trace.hpp"
+#include "tests/fuzz/wire_targets.hpp"
 
 /// What the fuzzers feed, also run on every file of the corpus by the unit tests. Each function takes any bytes; only the
 /// promised exception may come out of the library, and what it accepts must keep its promises.
 namespace papfft::fuzz {
 
 using Bytes = std::span<const std::byte>;
-
-/// Ends the process, in every build type, so that a fuzzer keeps the input.
-inline void require(bool promise) {
-  if (!promise) std::abort();
-}
 
 inline std::unique_ptr<app::io::ByteInput> memory(Bytes bytes) {
   return app::io::memory_bytes("fuzz", {bytes.begin(), bytes.end()});
@@ -203,6 +199,7 @@ inline constexpr std::array kTargets = {Target{"npy", npy},
                                         Target{"sound", sound},
                                         Target{"trace", trace},
                                         Target{"report", report},
-                                        Target{"decisions", decisions}};
+                                        Target{"decisions", decisions},
+                                        Target{"wire", wire}};
 
 }  // namespace papfft::fuzz

@@ -22,6 +22,7 @@ MemoryChannel::~MemoryChannel() {
   for (std::shared_ptr<const void>& memory : take_kept()) below_->keep(std::move(memory));
   for (const int ticket : moving_) {
     Message& m = message(ticket);
+    if (m.pipe == nullptr) continue;  // another message of that poll was refused
     if (m.is_receive) {
       m.pipe->drop();
       continue;
@@ -110,10 +111,9 @@ int MemoryChannel::receive(const Message& wanted) {
 void MemoryChannel::read_header(Message& m) {
   m.awaits_header = false;
   if (m.header.bytes != m.bytes) {
-    throw TransportError("rank " + std::to_string(pipes_->rank()) + " receiving " + std::to_string(m.bytes) +
-                         " bytes from rank " + std::to_string(m.peer) + ": got " +
-                         std::to_string(m.header.bytes) + " (do all ranks pass the same arguments?)");
+    refuse(m, "got " + std::to_string(m.header.bytes) + " (do all ranks pass the same arguments?)");
   }
+  if (m.header.pipe >= HostPipes::kPerRank) refuse(m, "there is no pipe " + std::to_string(m.header.pipe));
   const bool at_once = m.header.pipe < 0 || (m.pieces != nullptr && m.pieces->unit_bytes() > Pipe::kBytes);
   if (at_once && m.pieces != nullptr) {
     m.to = m.pieces->place(m.key);
@@ -124,14 +124,20 @@ void MemoryChannel::read_header(Message& m) {
   moving_.push_back(m.ticket);
 }
 
+void MemoryChannel::refuse(const Message& m, const std::string& why) const {
+  throw TransportError("rank " + std::to_string(pipes_->rank()) + " receiving " + std::to_string(m.bytes) +
+                       " bytes from rank " + std::to_string(m.peer) + ": " + why);
+}
+
 /// What is missing of a message comes over the channel below.
 void MemoryChannel::receive_rest(Message& m, int tag) {
+  if (!is_follow_tag(max_tag_, tag)) refuse(m, "no message follows with tag " + std::to_string(tag));
   if (m.pieces == nullptr) {
     track(m, below_->irecv(m.peer, tag, m.to.subspan(m.done)));
     return;
   }
   m.rest.resize(m.bytes - m.done);
-  const std::size_t torn = m.pipe->filled();  // of an element
+  const std::size_t torn = std::min(m.pipe->filled(), m.rest.size());  // of an element
   (void)m.pipe->copy(std::span(m.rest).first(torn));
   track(m, below_->irecv(m.peer, tag, std::span(m.rest).subspan(torn)));
 }
@@ -188,7 +194,7 @@ bool MemoryChannel::read(Message& m) {
   const int rest_tag = m.pipe->rest_tag();  // before the bytes: what can be read then is all
   while (m.done < m.bytes) {
     std::span<const std::byte> piece = m.pipe->readable();
-    piece = piece.first(piece.size() / unit * unit);
+    piece = piece.first(std::min(piece.size(), m.bytes - m.done) / unit * unit);
     if (piece.empty()) {
       if (unit == 1) break;
       torn_.resize(unit);

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "comm/transport/memory/host_pipes.hpp"
@@ -64,6 +65,7 @@ class MemoryChannel final : public Channel {
   void read_header(Message& message);
   [[nodiscard]] int follow(Message& message);
   void receive_rest(Message& message, int tag);
+  [[noreturn]] void refuse(const Message& message, const std::string& why) const;
   void end_if_done(Message& message, std::vector<int>& ended);
   /// Move what can be moved of a message with a pipe. @return whether anything was
   bool write(Message& message);

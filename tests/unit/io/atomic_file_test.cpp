@@ -320,5 +320,23 @@ TEST(CheckWritable, RespectsPermissions) {
   EXPECT_EQ(over_read_only, "cannot write " + read_only + ": Permission denied");
 }
 
+TEST(AtomicFile, WhatWasGivenUpMeanwhileIsNoError) {
+  const ScratchFolder folder;
+  const auto commit_given_up = [&] {
+    AtomicFile file(folder.path() / "out.npy", AtomicFile::Temporary::named);
+    unlink_pending_temporaries();
+    ::alarm(1);  // in place of the thread that ends the process
+    file.commit();
+  };
+  EXPECT_EXIT(commit_given_up(), testing::KilledBySignal(SIGALRM), "");
+  const auto begin_too_late = [&] {
+    unlink_pending_temporaries();
+    ::alarm(1);
+    const AtomicFile file(folder.path() / "out.npy", AtomicFile::Temporary::named);
+  };
+  EXPECT_EXIT(begin_too_late(), testing::KilledBySignal(SIGALRM), "");
+  EXPECT_THAT(folder.names(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace papfft::app::io

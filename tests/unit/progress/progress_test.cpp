@@ -85,6 +85,21 @@ TEST(Progress, WindowsCountInProgramOrder) {
   EXPECT_THAT(startable(three), ElementsAre(0, 1, 3));
 }
 
+TEST(Progress, SendsInsideAHostHaveAWindowOfTheirOwn) {
+  Part part;
+  for (const Rank peer : {1, 2, 3, 4}) {
+    Op op = message(OpKind::send, peer);
+    op.inside = peer <= 2;
+    part.add(op);
+  }
+  Progress few_inside = part.start({.window = {.sends = 2, .inside_sends = 1}});
+  few_inside.begin();
+  EXPECT_THAT(startable(few_inside), testing::UnorderedElementsAre(0, 2, 3));
+  Progress more_inside = part.start({.window = {.sends = 1, .inside_sends = 2}});
+  more_inside.begin();
+  EXPECT_THAT(startable(more_inside), testing::UnorderedElementsAre(0, 1, 2));
+}
+
 TEST(Progress, WhatNamesNoSlotsIsNotCountedAndWhatIsEmptyIsLocal) {
   Part part;
   part.add(message(OpKind::send, 1));
