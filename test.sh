@@ -163,6 +163,7 @@ check format 60 bash -c check_format
 check scripts 60 bash -c check_scripts
 check layers 30 scripts/check_layers.py
 check licences 30 scripts/check_licences.py
+check version 30 scripts/set_version.py --check
 build release 900 all
 if ! $quick; then
   start_tidy
