@@ -18,8 +18,7 @@ std::vector<Value> axis_noise(std::size_t count, bool real) {
   std::mt19937_64 generator(7);
   std::normal_distribution<double> normal;
   std::vector<Value> samples(count);
-  for (Value& z : samples)
-    z = real ? Value(normal(generator)) : Value(normal(generator), normal(generator));
+  for (Value& z : samples) z = real ? Value(normal(generator)) : Value(normal(generator), normal(generator));
   return samples;
 }
 
