@@ -30,6 +30,15 @@ function(papfft_compile_tests target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
+# papfft_compile_tests_together(TARGET)    Several sources at once (PapfftPrecompile.cmake), but for those of the program, which name alike
+# what is alike.
+function(papfft_compile_tests_together target)
+  papfft_compile_together(${target})
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "/app/|/tests/support/")
+  set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # papfft_add_test(NAME SOURCES files LINK targets [LABEL label] [TIMEOUT seconds])    one process, one ctest entry per TEST
 function(papfft_add_test name)
   cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SOURCES;LINK" ${ARGN})

@@ -19,7 +19,7 @@ USAGE, BAD_DATA, CANNOT_WRITE, COMMUNICATION, STOPPED = 64, 65, 73, 74, 75
 class FaultsCase(ProgramTest):
     """Subclasses' tests call refused()."""
 
-    def refused(self, code, says, *arguments, ranks=(None, 3), environment=None, **options):
+    def refused(self, code, says, *arguments, ranks=(None, 2), environment=None, **options):
         before = self.files()
         for n in ranks:
             with self.subTest(arguments=arguments, ranks=n):

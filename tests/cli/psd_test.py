@@ -191,7 +191,7 @@ class PsdInBoundedMemoryTest(ProgramTest):
 
 
 class PsdRefusesTest(ProgramTest):
-    def refused(self, code, says, *arguments, ranks=(None, 3), **options):
+    def refused(self, code, says, *arguments, ranks=(None, 2), **options):
         before = self.files()
         for n in ranks:
             with self.subTest(arguments=arguments, ranks=n):

@@ -14,16 +14,6 @@ namespace {
 
 using namespace test;
 
-std::vector<double> room(int n) { return std::vector<double>(static_cast<std::size_t>(n), -1); }
-
-std::vector<std::string> names(Operation operation) {
-  std::vector<std::string> result = {"auto", "mpi"};
-  for (const Algorithm* a : algorithms()) {
-    if (a->operation == operation) result.emplace_back(a->name);
-  }
-  return result;
-}
-
 class MpiAllToAll : public testing::Test {
  protected:
   Communicator comm{MPI_COMM_WORLD, quick()};

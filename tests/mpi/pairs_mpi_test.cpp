@@ -17,16 +17,6 @@ using namespace test;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-std::vector<double> room(int n) { return std::vector<double>(at(n), -1); }
-
-std::vector<std::string> names(Operation operation) {
-  std::vector<std::string> result = {"auto", "mpi"};
-  for (const Algorithm* a : algorithms()) {
-    if (a->operation == operation) result.emplace_back(a->name);
-  }
-  return result;
-}
-
 /// Where blocks lie, in elements.
 struct Blocks {
   std::vector<int> counts;

@@ -5,8 +5,10 @@
 
 #include <concepts>
 #include <cstddef>
+#include <string>
 #include <vector>
 
+#include "comm/schedule/core/registry.hpp"
 #include "papfft/mpi.hpp"
 
 namespace papfft::comm::test {
@@ -25,6 +27,19 @@ inline std::vector<double> numbers(int rank, std::integral auto count) {
   for (std::size_t i = 0; i < n; ++i)
     v[i] = static_cast<double>((i * 37 + static_cast<std::size_t>(rank) * 101) % 1000);
   return v;
+}
+
+inline std::vector<double> room(int count) {
+  return std::vector<double>(static_cast<std::size_t>(count), -1);
+}
+
+/// What a call may name: all algorithms, MPI's own, and to leave the choice.
+inline std::vector<std::string> names(Operation operation) {
+  std::vector<std::string> result = {"auto", "mpi"};
+  for (const Algorithm* a : algorithms()) {
+    if (a->operation == operation) result.emplace_back(a->name);
+  }
+  return result;
 }
 
 struct Type {

@@ -37,16 +37,16 @@ void put(std::uint64_t number, std::span<std::byte> bytes) {
 
 std::uint64_t answer_to(std::uint64_t task) { return task * task + 1; }
 
-struct Case {
+struct FarmCase {
   int ranks;
   std::uint32_t seed;
   bool own;  ///< the root makes its tasks where it works on them
 };
 
-class Farms : public testing::TestWithParam<Case> {};
+class Farms : public testing::TestWithParam<FarmCase> {};
 
 TEST_P(Farms, ResultsComeInOrderAndEachTaskIsDoneOnce) {
-  const Case& c = GetParam();
+  const FarmCase& c = GetParam();
   std::atomic<std::uint64_t> done{0};
   static constexpr std::size_t kResultBytes = 24;
   constexpr std::uint64_t kTasks[] = {500, 0, 1};
@@ -93,9 +93,9 @@ TEST_P(Farms, ResultsComeInOrderAndEachTaskIsDoneOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Groups, Farms,
-                         testing::Values(Case{1, 0, false}, Case{1, 0, true}, Case{2, 0, true},
-                                         Case{2, 5, false}, Case{3, 6, true}, Case{5, 7, false},
-                                         Case{8, 8, true}),
+                         testing::Values(FarmCase{1, 0, false}, FarmCase{1, 0, true}, FarmCase{2, 0, true},
+                                         FarmCase{2, 5, false}, FarmCase{3, 6, true}, FarmCase{5, 7, false},
+                                         FarmCase{8, 8, true}),
                          [](const auto& test) {
                            return "P" + std::to_string(test.param.ranks) + "_seed" +
                                   std::to_string(test.param.seed) + (test.param.own ? "_own" : "");

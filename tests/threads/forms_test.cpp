@@ -57,7 +57,7 @@ struct Buffers {
 
 using Fill = std::function<void()>;
 
-struct Case {
+struct FormsCase {
   const char* name;
   Operation operation;
   void (*call)(Session& session, Form form, const Fill& fill, Buffers& b, std::string_view algorithm);
@@ -73,8 +73,8 @@ struct Case {
 
 const std::plus<> add;
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
+const std::vector<FormsCase>& cases() {
+  static const std::vector<FormsCase> all = {
       PAPFFT_CASE(scatter, b.out(b.ranks * n), b.in(n), b.root),
       PAPFFT_CASE(gather, b.out(n), b.in(b.ranks * n), b.root),
       PAPFFT_CASE(bcast, b.is_root() ? std::span(b.send).first(n) : b.in(n), b.root),
@@ -102,7 +102,7 @@ const std::vector<Case>& cases() {
 class FormsOnThreads : public testing::TestWithParam<SessionGroup> {
  protected:
   /// With "auto" and with every algorithm of the operation, in the background where that is possible.
-  static void compare(Session& session, const Case& c, int root) {
+  static void compare(Session& session, const FormsCase& c, int root) {
     std::vector<std::string> names = {"auto"};
     for (const Algorithm* algorithm : algorithms()) {
       if (algorithm->operation == c.operation) names.push_back("b" + std::string(algorithm->name));
@@ -127,7 +127,7 @@ TEST_P(FormsOnThreads, GiveTheSameOfEveryOperation) {
   ThreadGroup(GetParam().ranks, GetParam().seed).run([&](Transport& transport) {
     Session session(transport, quick(), {.background = GetParam().background});
     int call = 0;
-    for (const Case& c : cases())
+    for (const FormsCase& c : cases())
       compare(session, c, traits(c.operation).is_rooted() ? ++call % session.size() : 0);
     session.close();
   });

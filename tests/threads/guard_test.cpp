@@ -175,7 +175,7 @@ TEST(GuardedCalls, AreNoMoreOnceCallsAreStarted) {
 }
 
 /// Counts what it is told.
-class Counter final : public Observer {
+class CallCounter final : public Observer {
  public:
   void call_ended(const CallRecord& record) override {
     ++calls;
@@ -190,7 +190,7 @@ class Counter final : public Observer {
 TEST(GuardedCalls, AreTheOnlyOnesThatAreObserved) {
   ThreadGroup(2).run([](Transport& transport) {
     Guarded comm(transport);
-    Counter counter;
+    CallCounter counter;
     comm.observe(&counter);
     for (int i = 0; i < 20; ++i) checked_call(comm, 0, 100, 0, i);
     comm.observe(nullptr);

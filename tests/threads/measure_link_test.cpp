@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -150,9 +151,9 @@ TEST(Reduce, TheRootStagesNothingUnlessItsBuffersAreOne) {
 }
 
 /// Counts the messages of at least so many bytes that a rank sends and receives.
-class CountingTransport final : public ForwardingTransport {
+class LongMessageCounter final : public ForwardingTransport {
  public:
-  CountingTransport(Transport& of, std::size_t from_bytes)
+  LongMessageCounter(Transport& of, std::size_t from_bytes)
       : ForwardingTransport(of), from_bytes_(from_bytes) {}
   [[nodiscard]] std::unique_ptr<Channel> open() override {
     return std::make_unique<Counter>(*this, ForwardingTransport::open());
@@ -162,7 +163,7 @@ class CountingTransport final : public ForwardingTransport {
  private:
   class Counter final : public Channel {
    public:
-    Counter(CountingTransport& by, std::unique_ptr<Channel> of) : by_(by), of_(std::move(of)) {}
+    Counter(LongMessageCounter& by, std::unique_ptr<Channel> of) : by_(by), of_(std::move(of)) {}
     [[nodiscard]] int isend(Rank target, int tag, std::span<const std::byte> data) override {
       count(data.size());
       return of_->isend(target, tag, data);
@@ -179,7 +180,7 @@ class CountingTransport final : public ForwardingTransport {
 
    private:
     void count(std::size_t bytes) { by_.messages += bytes >= by_.from_bytes_ ? 1 : 0; }
-    CountingTransport& by_;
+    LongMessageCounter& by_;
     std::unique_ptr<Channel> of_;
   };
 
@@ -190,7 +191,7 @@ TEST(MeasureLink, EndsAfterOneBurstIfThereIsNoTime) {
   ThreadGroup(2).run([](Transport& transport) {
     const LinkProbe probe{.long_bytes = 10000, .messages = 50, .burst_bytes = 100'000};
     const auto long_messages = [&](std::chrono::nanoseconds budget) {
-      CountingTransport counting(transport, probe.long_bytes);
+      LongMessageCounter counting(transport, probe.long_bytes);
       CallEngine engine(counting, quick());
       const LinkModel link = engine.measure_link(probe, budget);
       EXPECT_GT(link.alpha_ns, 0);

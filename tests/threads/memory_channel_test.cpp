@@ -26,7 +26,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-Bytes ramp(std::size_t bytes, unsigned first) {
+Bytes byte_ramp(std::size_t bytes, unsigned first) {
   Bytes data(bytes);
   for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<std::byte>(first + i * 7 + i / 251);
   return data;
@@ -41,7 +41,7 @@ void wait_for_all(Channel& channel, std::size_t messages) {
 
 TEST(Pipe, KeepsTheBytesAcrossTheEndOfItsRing) {
   const auto pipe = std::make_unique<Pipe>();
-  const Bytes data = ramp(3 * Pipe::kBytes + 12345, 1);
+  const Bytes data = byte_ramp(3 * Pipe::kBytes + 12345, 1);
   Bytes got;
   std::size_t written = 0;
   while (got.size() < data.size()) {
@@ -59,7 +59,7 @@ TEST(Pipe, KeepsTheBytesAcrossTheEndOfItsRing) {
 
 TEST(Pipe, CopiesAcrossTheEndOfItsRing) {
   const auto pipe = std::make_unique<Pipe>();
-  const Bytes data = ramp(Pipe::kBytes + 8, 1);
+  const Bytes data = byte_ramp(Pipe::kBytes + 8, 1);
   EXPECT_EQ(pipe->write(data), Pipe::kBytes);
   pipe->release(Pipe::kBytes - 5);
   EXPECT_EQ(pipe->write(std::span(data).last(8)), 8U);
@@ -83,7 +83,7 @@ TEST(MemoryChannel, DeliversMessagesOfEverySizeInAnyOrder) {
       const int me = transport.rank();
       for (Rank peer = 0; peer < 3; ++peer) {
         for (std::size_t i = 0; peer != me && i < sizes.size(); ++i) {
-          out.push_back(ramp(sizes[i], static_cast<unsigned>(10 * me + peer)));
+          out.push_back(byte_ramp(sizes[i], static_cast<unsigned>(10 * me + peer)));
           in.emplace_back(sizes[i]);
           from.push_back(peer);
         }
@@ -97,7 +97,7 @@ TEST(MemoryChannel, DeliversMessagesOfEverySizeInAnyOrder) {
       }
       wait_for_all(*channel, 2 * in.size());
       for (std::size_t k = 0; k < in.size(); ++k) {
-        EXPECT_EQ(in[k], ramp(in[k].size(), static_cast<unsigned>(10 * from[k] + me))) << in[k].size();
+        EXPECT_EQ(in[k], byte_ramp(in[k].size(), static_cast<unsigned>(10 * from[k] + me))) << in[k].size();
       }
     });
   }
@@ -147,7 +147,7 @@ class Collector final : public Pieces {
 
 TEST(MemoryChannel, GivesPiecesOfWholeElements) {
   for (const std::size_t unit : {std::size_t{1}, std::size_t{8}, std::size_t{24}, std::size_t{50001}}) {
-    const Bytes data = ramp(unit * (2 * Pipe::kBytes / unit + 3), 9);
+    const Bytes data = byte_ramp(unit * (2 * Pipe::kBytes / unit + 3), 9);
     ThreadGroup(2, 0, {}, 1024).run([&](Transport& transport) {
       const std::unique_ptr<Channel> channel = transport.open();
       if (transport.rank() == 0) {
@@ -166,7 +166,7 @@ TEST(MemoryChannel, GivesPiecesOfWholeElements) {
 
 TEST(MemoryChannel, ASenderWithoutAFreePipeSendsAtOnce) {
   constexpr int kMessages = 2 * HostPipes::kPerRank;
-  const Bytes data = ramp(4096, 2);
+  const Bytes data = byte_ramp(4096, 2);
   ThreadGroup(2, 0, {}, 1024).run([&](Transport& transport) {
     const std::unique_ptr<Channel> channel = transport.open();
     if (transport.rank() == 0) {
@@ -200,14 +200,14 @@ TEST(MemoryChannel, ManyMessagesOfOneTagComeInOrder) {
       const std::unique_ptr<Channel> channel = transport.open();
       std::vector<Bytes> data;
       for (int k = 0; k < kMessages; ++k) {
-        data.push_back(transport.rank() == 0 ? ramp(200000, static_cast<unsigned>(k)) : Bytes(200000));
+        data.push_back(transport.rank() == 0 ? byte_ramp(200000, static_cast<unsigned>(k)) : Bytes(200000));
       }
       for (Bytes& one : data) {
         (void)(transport.rank() == 0 ? channel->isend(1, 7, one) : channel->irecv(0, 7, one));
       }
       wait_for_all(*channel, kMessages);
       for (int k = 0; k < kMessages; ++k) {
-        EXPECT_EQ(data[static_cast<std::size_t>(k)], ramp(200000, static_cast<unsigned>(k))) << k;
+        EXPECT_EQ(data[static_cast<std::size_t>(k)], byte_ramp(200000, static_cast<unsigned>(k))) << k;
       }
     });
   }
@@ -246,7 +246,7 @@ class Shared final : public Channel {
 
 TEST(MemoryChannel, AnAbandonedSendMayBeTakenLater) {
   for (const std::size_t unit : {std::size_t{1}, std::size_t{12289}}) {
-    const Bytes data = ramp(3 * Pipe::kBytes / unit * unit, 3);
+    const Bytes data = byte_ramp(3 * Pipe::kBytes / unit * unit, 3);
     std::atomic<bool> is_abandoned{false};
     std::atomic<bool> is_taken{false};
     const std::shared_ptr<void> memory = shared_memory();
@@ -275,7 +275,7 @@ TEST(MemoryChannel, AnAbandonedSendMayBeTakenLater) {
 }
 
 TEST(MemoryChannel, AnAbandonedReceiveFreesThePipe) {
-  const Bytes data = ramp(3 * Pipe::kBytes, 3);
+  const Bytes data = byte_ramp(3 * Pipe::kBytes, 3);
   const std::shared_ptr<void> memory = shared_memory();
   ThreadGroup(2).run([&](Transport& transport) {
     const auto pipes = std::make_shared<HostPipes>(memory, std::vector<int>{0, 1}, transport.rank(), 1024);
@@ -297,7 +297,7 @@ TEST(MemoryChannel, AnAbandonedReceiveFreesThePipe) {
 }
 
 TEST(MemoryChannel, AnElementLongerThanAPipeComesAtOnce) {
-  const Bytes data = ramp(2 * (Pipe::kBytes + 1), 3);
+  const Bytes data = byte_ramp(2 * (Pipe::kBytes + 1), 3);
   ThreadGroup(2, 0, {}, 1024).run([&](Transport& transport) {
     const std::unique_ptr<Channel> channel = transport.open();
     Collector collector(Pipe::kBytes + 1);

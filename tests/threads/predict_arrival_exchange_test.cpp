@@ -14,9 +14,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kTag = 8;
+constexpr int kExchangeTag = 8;
 
-struct Case {
+struct ExchangeCase {
   int ranks;
   Rank decider;
   std::uint32_t seed;
@@ -27,7 +27,7 @@ struct Case {
 struct Party {
   Party(Transport& transport_in, Rank decider, bool threads,
         const ArrivalExchange::Settings& settings = {.lead = 200us, .lazy_poll = 300us})
-      : transport(transport_in), exchange(transport_in, decider, monotonic_clock(), settings, kTag) {
+      : transport(transport_in), exchange(transport_in, decider, monotonic_clock(), settings, kExchangeTag) {
     background.add(exchange);
     if (threads) background.start();
   }
@@ -88,10 +88,10 @@ class Record {
   std::map<std::int64_t, std::map<Rank, Decision>> told_;
 };
 
-class ExchangeOnThreads : public testing::TestWithParam<Case> {
+class ExchangeOnThreads : public testing::TestWithParam<ExchangeCase> {
  protected:
   void run(const std::function<void(Party&, Rank)>& body) {
-    const Case& c = GetParam();
+    const ExchangeCase& c = GetParam();
     ThreadGroup(c.ranks, c.seed).run([&](Transport& transport) {
       Party party(transport, c.decider, c.threads);
       body(party, transport.rank());
@@ -173,7 +173,7 @@ TEST_P(ExchangeOnThreads, PatientRanksLetTheDeciderWaitForPredictions) {
 /// without a decision, ranks that are slow.
 TEST_P(ExchangeOnThreads, AgreesUnderAllFaults) {
   constexpr int kCalls = 60;
-  const Case& c = GetParam();
+  const ExchangeCase& c = GetParam();
   Record record;
   std::atomic<int> asked{0};
   run([&](Party& party, Rank r) {
@@ -204,10 +204,11 @@ TEST_P(ExchangeOnThreads, AgreesUnderAllFaults) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Groups, ExchangeOnThreads,
-                         testing::Values(Case{1, 0, 1, false}, Case{1, 0, 1, true}, Case{2, 0, 0, false},
-                                         Case{2, 1, 3, true}, Case{3, 2, 4, false}, Case{4, 0, 0, true},
-                                         Case{4, 1, 5, true}, Case{7, 3, 6, false}, Case{7, 0, 7, true},
-                                         Case{8, 5, 8, true}),
+                         testing::Values(ExchangeCase{1, 0, 1, false}, ExchangeCase{1, 0, 1, true},
+                                         ExchangeCase{2, 0, 0, false}, ExchangeCase{2, 1, 3, true},
+                                         ExchangeCase{3, 2, 4, false}, ExchangeCase{4, 0, 0, true},
+                                         ExchangeCase{4, 1, 5, true}, ExchangeCase{7, 3, 6, false},
+                                         ExchangeCase{7, 0, 7, true}, ExchangeCase{8, 5, 8, true}),
                          [](const auto& c) {
                            return "P" + std::to_string(c.param.ranks) + "decider" +
                                   std::to_string(c.param.decider) + "seed" + std::to_string(c.param.seed) +
@@ -240,7 +241,7 @@ TEST(ArrivalPredictor, PredictsFromEdgesThenFromHistory) {
     ClockSync clock(
         transport, [&] { return now; }, 1);
     ArrivalExchange exchange(
-        transport, 0, [&] { return now; }, {.lead = 10ns, .lazy_poll = 1ms}, kTag);
+        transport, 0, [&] { return now; }, {.lead = 10ns, .lazy_poll = 1ms}, kExchangeTag);
     Background background;
     ArrivalPredictor predictor(exchange, clock, background);
     background.add(predictor);
@@ -283,7 +284,7 @@ TEST(ArrivalPredictor, KeepsPositionsApartAndTellsHowGoodItWas) {
     ClockSync clock(
         transport, [&] { return now; }, 1);
     ArrivalExchange exchange(
-        transport, 0, [&] { return now; }, {.lead = 10ns, .lazy_poll = 1ms}, kTag);
+        transport, 0, [&] { return now; }, {.lead = 10ns, .lazy_poll = 1ms}, kExchangeTag);
     Background background;
     ArrivalPredictor predictor(exchange, clock, background);
     background.add(predictor);
@@ -324,7 +325,7 @@ TEST(ArrivalPredictor, EdgesFromManyThreadsOnManyRanks) {
     ClockSync clock(transport, skewed_clock(monotonic_clock(), r * 1'000'000, 0), {.period = 5ms}, 1);
     clock.synchronise();
     ArrivalExchange exchange(
-        transport, 1, [&] { return clock.now_ns(); }, {}, kTag);
+        transport, 1, [&] { return clock.now_ns(); }, {}, kExchangeTag);
     Background background;
     ArrivalPredictor predictor(exchange, clock, background);
     background.add(clock);

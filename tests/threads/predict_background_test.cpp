@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Counts its steps; due at once as long as `busy`.
-class Counter final : public BackgroundTask {
+class StepCounter final : public BackgroundTask {
  public:
   bool step() override {
     if (fail) throw std::runtime_error("the task has failed");
@@ -35,7 +35,7 @@ void wait_for(Condition condition) {  // the test's own time limit ends it if it
 }
 
 TEST(Background, SleepsUntilNotified) {
-  Counter task;  // outlives the thread
+  StepCounter task;  // outlives the thread
   Background background;
   background.add(task);
   background.start();
@@ -47,7 +47,7 @@ TEST(Background, SleepsUntilNotified) {
 }
 
 TEST(Background, ComesBackWhenATaskIsDue) {
-  Counter task;  // outlives the thread
+  StepCounter task;  // outlives the thread
   Background background;
   task.later = 1ms;  // counted from each question, so that only the remembered answer can come true
   background.add(task);
@@ -59,7 +59,7 @@ TEST(Background, ARemovedTaskIsLeftAlone) {
   Background background;
   background.start();
   for (int i = 0; i < 50; ++i) {
-    Counter task;  // on the stack: a step after its end would be seen by a sanitizer
+    StepCounter task;  // on the stack: a step after its end would be seen by a sanitizer
     task.busy = true;
     background.add(task);
     wait_for([&] { return task.steps > 0; });
@@ -69,7 +69,7 @@ TEST(Background, ARemovedTaskIsLeftAlone) {
 
 TEST(Background, NapsEvenIfATaskAlwaysGetsOn) {
   Background background({.shortest_nap = 1ms, .longest_nap = 1ms, .longest_spin = 0ns});
-  Counter task;
+  StepCounter task;
   task.busy = true;
   task.progresses = true;
   background.add(task);
@@ -83,7 +83,7 @@ TEST(Background, NapsEvenIfATaskAlwaysGetsOn) {
 }
 
 TEST(Background, StopsAndStartsAgain) {
-  Counter task;  // outlives the thread
+  StepCounter task;  // outlives the thread
   Background background;
   task.busy = true;
   background.add(task);
@@ -106,7 +106,7 @@ TEST(Background, StopsAndStartsAgain) {
 }
 
 TEST(Background, WithoutAThreadTheCallsStepTheTasks) {
-  Counter task;  // outlives the thread
+  StepCounter task;  // outlives the thread
   Background background;
   background.add(task);
   EXPECT_FALSE(background.step());
@@ -119,7 +119,7 @@ TEST(Background, WithoutAThreadTheCallsStepTheTasks) {
 }
 
 TEST(Background, WithAThreadTheCallsDoNot) {
-  Counter task;  // outlives the thread
+  StepCounter task;  // outlives the thread
   Background background;
   background.add(task);
   background.start();
@@ -128,7 +128,7 @@ TEST(Background, WithAThreadTheCallsDoNot) {
 }
 
 TEST(Background, AnErrorReachesTheCaller) {
-  Counter failing;
+  StepCounter failing;
   Background background;
   failing.busy = failing.fail = true;
   background.start();
@@ -167,7 +167,7 @@ TEST(Background, SignalsGoToTheProgramsThreads) {
 }
 
 TEST(Background, NotifyFromManyThreads) {
-  Counter task;  // outlives the thread
+  StepCounter task;  // outlives the thread
   Background background;
   background.add(task);
   background.start();

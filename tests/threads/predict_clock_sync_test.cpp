@@ -13,14 +13,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kTag = 4;
+constexpr int kSyncTag = 4;
 
-struct Case {
+struct SyncCase {
   int ranks;
   std::uint32_t seed;
 };
 
-class ClockSyncOnThreads : public testing::TestWithParam<Case> {};
+class ClockSyncOnThreads : public testing::TestWithParam<SyncCase> {};
 
 /// How wrong a rank's reference clock is: all threads share one true clock, which is also rank 0's.
 std::int64_t error_ns(const ClockSync& sync, const ClockSource& truth) {
@@ -38,7 +38,7 @@ TEST_P(ClockSyncOnThreads, FindsOffsetAndKeepsUpWithDrift) {
     // Ahead by milliseconds, or behind by hours: who took one clock's time for the other's would not ask again for as long.
     const std::int64_t offset_ns = r % 2 == 0 ? r * 5'000'000LL : -r * 3'600'000'000'000LL;
     const ClockSource local = r == 0 ? truth : skewed_clock(truth, offset_ns, r * 50'000);
-    ClockSync sync(transport, local, {.first_burst = 20, .burst = 5, .period = 20ms}, kTag);
+    ClockSync sync(transport, local, {.first_burst = 20, .burst = 5, .period = 20ms}, kSyncTag);
     sync.synchronise();
     EXPECT_LE(error_ns(sync, truth), sync.uncertainty_ns()) << "rank " << r << " at the start";
     Background background;
@@ -62,7 +62,7 @@ TEST_P(ClockSyncOnThreads, StepsFromTheCallsDoWithoutAThread) {
     const ClockSource truth = monotonic_clock();
     const Rank r = transport.rank();
     ClockSync sync(transport, skewed_clock(truth, -r * 7'000'000, 0),
-                   {.first_burst = 5, .burst = 3, .period = 1ms}, kTag);
+                   {.first_burst = 5, .burst = 3, .period = 1ms}, kSyncTag);
     sync.synchronise();
     // Rank 0 steps as long as others need it, and the others some time longer than they need.
     for (int call = 0; call < 50; ++call) {
@@ -76,13 +76,14 @@ TEST_P(ClockSyncOnThreads, StepsFromTheCallsDoWithoutAThread) {
 
 TEST_P(ClockSyncOnThreads, CanBeLeftInTheMiddle) {
   ThreadGroup(GetParam().ranks, GetParam().seed).run([](Transport& transport) {
-    ClockSync sync(transport, monotonic_clock(), kTag);
+    ClockSync sync(transport, monotonic_clock(), kSyncTag);
     (void)sync.step();
   });
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, ClockSyncOnThreads,
-                         testing::Values(Case{1, 0}, Case{2, 0}, Case{3, 5}, Case{8, 6}), [](const auto& c) {
+                         testing::Values(SyncCase{1, 0}, SyncCase{2, 0}, SyncCase{3, 5}, SyncCase{8, 6}),
+                         [](const auto& c) {
                            return "P" + std::to_string(c.param.ranks) + "seed" + std::to_string(c.param.seed);
                          });
 
@@ -96,9 +97,9 @@ TEST(ClockSource, SkewedClockIsSkewed) {
 
 TEST(ClockSync, RefusesSettingsThatMakeNoSense) {
   ThreadGroup(1).run([](Transport& t) {
-    EXPECT_THROW(ClockSync(t, monotonic_clock(), {.first_burst = 0}, kTag), std::invalid_argument);
-    EXPECT_THROW(ClockSync(t, monotonic_clock(), {.burst = 0}, kTag), std::invalid_argument);
-    EXPECT_THROW(ClockSync(t, monotonic_clock(), {.period = 0ns}, kTag), std::invalid_argument);
+    EXPECT_THROW(ClockSync(t, monotonic_clock(), {.first_burst = 0}, kSyncTag), std::invalid_argument);
+    EXPECT_THROW(ClockSync(t, monotonic_clock(), {.burst = 0}, kSyncTag), std::invalid_argument);
+    EXPECT_THROW(ClockSync(t, monotonic_clock(), {.period = 0ns}, kSyncTag), std::invalid_argument);
   });
 }
 

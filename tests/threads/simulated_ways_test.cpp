@@ -29,9 +29,9 @@ class Roomy final : public ForwardingTransport {
 constexpr const char* kLatency =
     "papfft-decisions 1\nlink between alpha_ns=1000 beta_ns_per_byte=10 latency_ns=10000000\n";
 
-class WithTable : public Collectives {
+class WithSimulatedTable : public Collectives {
  public:
-  WithTable(Transport& transport, const std::string& table, const Options& options = quick())
+  WithSimulatedTable(Transport& transport, const std::string& table, const Options& options = quick())
       : Collectives(transport, options) {
     use_decisions(table, false);
   }
@@ -53,7 +53,7 @@ const std::vector<int> kFourHosts = {0, 1, 2, 3};
 TEST(SimulatedWays, TakeThePlaceOfTheRulesOnceTheCallsHaveTakenLongEnough) {
   ThreadGroup(4, 0, kFourHosts).run([](Transport& transport) {
     Roomy roomy(transport);
-    WithTable comm(roomy, kLatency);
+    WithSimulatedTable comm(roomy, kLatency);
     EXPECT_EQ(last_of(comm, 1), "the rules: circulant");
     std::string later;
     for (int i = 0; i < 40 && !later.starts_with("a simulation"); ++i) later = last_of(comm, 20);
@@ -67,7 +67,7 @@ TEST(SimulatedWays, TakeThePlaceOfTheRulesOnceTheCallsHaveTakenLongEnough) {
 
 TEST(SimulatedWays, AreLeftAloneWhereTheSimulatorKnowsTooLittle) {
   const auto stays_with_rules = [](Transport& transport, const std::string& table, const Options& options) {
-    WithTable comm(transport, table, options);
+    WithSimulatedTable comm(transport, table, options);
     EXPECT_EQ(last_of(comm, 20).substr(0, 9), "the rules");
   };
   ThreadGroup(4, 0, kFourHosts).run([&](Transport& transport) {

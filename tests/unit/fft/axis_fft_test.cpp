@@ -12,28 +12,27 @@
 namespace papfft::fft {
 namespace {
 
-using Complex = std::complex<double>;
+using Value = std::complex<double>;
 
-std::vector<Complex> noise(std::size_t count, bool real) {
+std::vector<Value> axis_noise(std::size_t count, bool real) {
   std::mt19937_64 generator(7);
   std::normal_distribution<double> normal;
-  std::vector<Complex> samples(count);
-  for (Complex& z : samples)
-    z = real ? Complex(normal(generator)) : Complex(normal(generator), normal(generator));
+  std::vector<Value> samples(count);
+  for (Value& z : samples) z = real ? Value(normal(generator)) : Value(normal(generator), normal(generator));
   return samples;
 }
 
 /// By the definitions in axis_fft.hpp, in long double.
-std::vector<Complex> by_definition(LineKind kind, const std::vector<Complex>& x, std::size_t length) {
+std::vector<Value> by_definition(LineKind kind, const std::vector<Value>& x, std::size_t length) {
   constexpr long double kPi = std::numbers::pi_v<long double>;
   const auto n = static_cast<long double>(length);
   const LinePlan plan{.kind = kind, .length = length};
-  std::vector<Complex> y;
+  std::vector<Value> y;
   for (std::size_t k = 0; k < plan.out(); ++k) {
     std::complex<long double> sum = 0;
     for (std::size_t i = 0; i < length; ++i) {
       const bool mirrored = kind == LineKind::from_half && i > length / 2;
-      const Complex z = mirrored ? std::conj(x[length - i]) : x[i];
+      const Value z = mirrored ? std::conj(x[length - i]) : x[i];
       const std::complex<long double> sample(z.real(), z.imag());
       const auto a = static_cast<long double>(k);
       const auto b = static_cast<long double>(i);
@@ -62,23 +61,23 @@ TEST(AxisFft, EveryKindAlongEveryAxisByItsDefinition) {
       AxisFft<double> fft(plan);
       constexpr std::size_t kOuter = 3;
       constexpr std::size_t kInner = 5;
-      std::vector<Complex> in =
-          noise(kOuter * plan.in() * kInner, kind != LineKind::complex && kind != LineKind::from_half);
-      std::vector<Complex> out(kOuter * plan.out() * kInner);
+      std::vector<Value> in =
+          axis_noise(kOuter * plan.in() * kInner, kind != LineKind::complex && kind != LineKind::from_half);
+      std::vector<Value> out(kOuter * plan.out() * kInner);
       for (std::size_t line = 0; line < kOuter * kInner && kind == LineKind::from_half; ++line) {
-        Complex* first = &in[line / kInner * plan.in() * kInner + line % kInner];
+        Value* first = &in[line / kInner * plan.in() * kInner + line % kInner];
         *first = first->real();  // bins that are their own mirror images
         if (length % 2 == 0) first[(plan.in() - 1) * kInner] = first[(plan.in() - 1) * kInner].real();
       }
       fft.execute(in.data(), out.data(), kOuter, plan.in(), kInner);
       for (std::size_t line = 0; line < kOuter * kInner; ++line) {
-        std::vector<Complex> x;
+        std::vector<Value> x;
         for (std::size_t i = 0; i < plan.in(); ++i) {
           x.push_back(in[(line / kInner * plan.in() + i) * kInner + line % kInner]);
         }
-        const std::vector<Complex> expected = by_definition(kind, x, length);
+        const std::vector<Value> expected = by_definition(kind, x, length);
         for (std::size_t k = 0; k < plan.out(); ++k) {
-          const Complex actual = out[(line / kInner * plan.out() + k) * kInner + line % kInner];
+          const Value actual = out[(line / kInner * plan.out() + k) * kInner + line % kInner];
           EXPECT_LT(std::abs(actual - 0.5 * expected[k]), 1e-13)
               << "kind " << static_cast<int>(kind) << " length " << length << " line " << line << " element "
               << k;
@@ -89,14 +88,14 @@ TEST(AxisFft, EveryKindAlongEveryAxisByItsDefinition) {
 }
 
 TEST(AxisFft, LinesAreCutAndPadded) {
-  const std::vector<Complex> in = noise(6, false);
+  const std::vector<Value> in = axis_noise(6, false);
   for (const std::size_t length : {4U, 9U}) {
     AxisFft<double> fft({.length = length});
-    std::vector<Complex> out(length);
+    std::vector<Value> out(length);
     fft.execute(in.data(), out.data(), 1, in.size(), 1);
-    std::vector<Complex> x = in;
+    std::vector<Value> x = in;
     x.resize(length);
-    const std::vector<Complex> expected = by_definition(LineKind::complex, x, length);
+    const std::vector<Value> expected = by_definition(LineKind::complex, x, length);
     for (std::size_t k = 0; k < length; ++k) EXPECT_LT(std::abs(out[k] - expected[k]), 1e-13) << k;
   }
 }

@@ -35,19 +35,19 @@ using Precisions = testing::Types<float, double>;
 TYPED_TEST_SUITE(FftProperties, Precisions);
 
 template <typename T>
-using Vector = std::vector<std::complex<T>>;
+using PropertyVector = std::vector<std::complex<T>>;
 
 template <typename T>
-Vector<T> forward(const Vector<T>& x, std::size_t parts) {
+PropertyVector<T> forward(const PropertyVector<T>& x, std::size_t parts) {
   return distributed_fft(x, parts, Direction::forward);
 }
 
 TYPED_TEST(FftProperties, ImpulseWholeOrInTwoRandomPartsBecomesConstant) {
   for (const auto& [length, parts] : kShapes) {
     SCOPED_TRACE(testing::Message() << "N=" << length << " P=" << parts);
-    Vector<TypeParam> impulse(length);
+    PropertyVector<TypeParam> impulse(length);
     impulse[0] = 1;
-    const Vector<TypeParam> ones(length, 1);
+    const PropertyVector<TypeParam> ones(length, 1);
     EXPECT_LT(relative_l2_error(forward(impulse, parts), ones), error_gate<TypeParam>());
     const auto a = random_samples<std::complex<TypeParam>>(length, length);
     auto rest = a;
@@ -68,7 +68,7 @@ TYPED_TEST(FftProperties, IsLinear) {
   for (const auto& [length, parts] : kShapes) {
     const auto x = random_samples<Complex>(length, 1);
     const auto y = random_samples<Complex>(length, 2);
-    Vector<TypeParam> combined(length);
+    PropertyVector<TypeParam> combined(length);
     for (std::size_t n = 0; n < length; ++n) combined[n] = alpha * x[n] + y[n];
     auto expected = forward(x, parts);
     const auto transformed_y = forward(y, parts);
@@ -84,10 +84,10 @@ TYPED_TEST(FftProperties, ShiftInTimeIsARampOfPhaseAndViceVersa) {
     const std::size_t shift = length / 3 + 1;
     const auto x = random_samples<std::complex<TypeParam>>(length, 3);
     const auto spectrum = forward(x, parts);
-    Vector<TypeParam> later(length);
-    Vector<TypeParam> ramped(length);
-    Vector<TypeParam> expected_later(length);
-    Vector<TypeParam> expected_ramped(length);
+    PropertyVector<TypeParam> later(length);
+    PropertyVector<TypeParam> ramped(length);
+    PropertyVector<TypeParam> expected_later(length);
+    PropertyVector<TypeParam> expected_ramped(length);
     for (std::size_t n = 0; n < length; ++n) {
       const auto phase = twiddle<TypeParam>(n * shift, length);
       later[(n + shift) % length] = x[n];
@@ -105,7 +105,7 @@ TYPED_TEST(FftProperties, KeepsEnergyAndComesBack) {
     SCOPED_TRACE(testing::Message() << "N=" << length << " P=" << parts);
     const auto x = random_samples<std::complex<TypeParam>>(length, 4);
     const auto spectrum = forward(x, parts);
-    const auto energy = [](const Vector<TypeParam>& v) {
+    const auto energy = [](const PropertyVector<TypeParam>& v) {
       return std::accumulate(v.begin(), v.end(), 0.0L,
                              [](long double sum, std::complex<long double> z) { return sum + std::norm(z); });
     };
@@ -121,7 +121,7 @@ TYPED_TEST(FftProperties, RealTransformIsHalfOfTheComplexOne) {
     if (!can_split_real(length, parts)) continue;
     SCOPED_TRACE(testing::Message() << "N=" << length << " P=" << parts);
     const auto x = random_samples<TypeParam>(length, 5);
-    auto expected = forward(Vector<TypeParam>(x.begin(), x.end()), parts);
+    auto expected = forward(PropertyVector<TypeParam>(x.begin(), x.end()), parts);
     expected.resize(length / 2 + 1);
     const auto spectrum = distributed_real_fft(x, parts);
     EXPECT_LT(relative_l2_error(spectrum, expected), 2 * error_gate<TypeParam>());
@@ -135,7 +135,7 @@ TYPED_TEST(FftProperties, ToneFillsItsBin) {
   const std::size_t k0 = 300;
   std::vector<TypeParam> x(length);
   for (std::size_t n = 0; n < length; ++n) x[n] = 3 * twiddle<TypeParam>(n * k0, length).real();
-  Vector<TypeParam> expected(length / 2 + 1);
+  PropertyVector<TypeParam> expected(length / 2 + 1);
   expected[k0] = TypeParam(3 * length / 2);
   EXPECT_LT(relative_l2_error(distributed_real_fft(x, 4), expected), error_gate<TypeParam>());
 }
@@ -144,7 +144,7 @@ TEST(FftAccuracy, UpTo2To20WithinTheGatesAgainstFftwInDouble) {
   for (const unsigned log2_length : {12U, 15U, 18U, 20U}) {
     const std::size_t length = std::size_t{1} << log2_length;
     const auto x = random_samples<std::complex<float>>(length, 6);
-    const Vector<double> wide(x.begin(), x.end());
+    const PropertyVector<double> wide(x.begin(), x.end());
     Buffer<std::complex<double>> in(length);
     Buffer<std::complex<double>> expected(length);
     std::copy(wide.begin(), wide.end(), in.begin());

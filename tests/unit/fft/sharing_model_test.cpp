@@ -9,7 +9,7 @@ namespace papfft::fft {
 namespace {
 
 // Of these lengths none is a power of two: FFTW transforms them whatever the processor.
-constexpr std::uint64_t kLong = 3 << 18;
+constexpr std::uint64_t kLongShared = 3 << 18;
 constexpr std::uint64_t kMiddle = 3 << 14;
 
 using Hosts = std::vector<int>;
@@ -28,13 +28,13 @@ SharedWork work(std::uint64_t length, const Hosts& ranks_per_host = kEightHosts)
 }
 
 TEST(SharingModel, ASlowLinkIsAllThatCountsForAStream) {
-  const SharingEstimate e = estimate_sharing(work(kLong));  // 7/8 of 6 MiB at 8 ns a byte
-  EXPECT_NEAR(e.stream_s, 7.0 / 8 * static_cast<double>(8 * kLong) * 8e-9, 1e-3);
+  const SharingEstimate e = estimate_sharing(work(kLongShared));  // 7/8 of 6 MiB at 8 ns a byte
+  EXPECT_NEAR(e.stream_s, 7.0 / 8 * static_cast<double>(8 * kLongShared) * 8e-9, 1e-3);
   EXPECT_LT(e.alone_s, e.stream_s);
 }
 
 TEST(SharingModel, AFarmOverASlowLinkIsTheRootAndALittleMore) {
-  const SharedWork w = work(kLong);
+  const SharedWork w = work(kLongShared);
   const SharingEstimate e = estimate_sharing(w);
   EXPECT_LE(e.farm_s, e.alone_s);
   EXPECT_GT(e.farm_s, 0.9 * e.alone_s);
@@ -42,7 +42,7 @@ TEST(SharingModel, AFarmOverASlowLinkIsTheRootAndALittleMore) {
 }
 
 TEST(SharingModel, RealSamplesTakeHalf) {
-  SharedWork w = work(kLong);
+  SharedWork w = work(kLongShared);
   const SharingEstimate complex = estimate_sharing(w);
   w.real = true;
   const SharingEstimate real = estimate_sharing(w);
@@ -74,7 +74,7 @@ TEST(SharingModel, TheRootsThreadsCountForLongVectors) {
   const double one_thread_s = estimate_sharing(w).alone_s;
   w.root_threads = 8;
   EXPECT_NEAR(estimate_sharing(w).alone_s, one_thread_s, 1e-12);  // shorter than threads share
-  w.length = kLong;
+  w.length = kLongShared;
   EXPECT_EQ(choose_sharing(w, estimate_sharing(w), true), Sharing::alone);
 }
 
@@ -89,19 +89,19 @@ TEST(SharingModel, AFarmWantsManyVectorsAndRoomForThem) {
 }
 
 TEST(SharingModel, TheRootsLinkIsOnePerHostWhateverItsRanks) {
-  const double wire_s = static_cast<double>(8 * kLong) * 8e-9;
-  EXPECT_NEAR(estimate_sharing(work(kLong, Hosts(8, 4))).stream_s, 7.0 / 8 * wire_s, 1e-3)
+  const double wire_s = static_cast<double>(8 * kLongShared) * 8e-9;
+  EXPECT_NEAR(estimate_sharing(work(kLongShared, Hosts(8, 4))).stream_s, 7.0 / 8 * wire_s, 1e-3)
       << "28 of 32 ranks";
-  EXPECT_NEAR(estimate_sharing(work(kLong, {1, 2, 3, 4, 2})).stream_s, 11.0 / 12 * wire_s, 1e-3);
-  EXPECT_NEAR(estimate_sharing(work(kLong, {4, 2, 3, 1, 2})).stream_s, 8.0 / 12 * wire_s, 1e-3)
+  EXPECT_NEAR(estimate_sharing(work(kLongShared, {1, 2, 3, 4, 2})).stream_s, 11.0 / 12 * wire_s, 1e-3);
+  EXPECT_NEAR(estimate_sharing(work(kLongShared, {4, 2, 3, 1, 2})).stream_s, 8.0 / 12 * wire_s, 1e-3)
       << "the root's host has four";
-  EXPECT_LT(estimate_sharing(work(kLong, {4})).stream_s, 0.3 * wire_s) << "no link at all";
+  EXPECT_LT(estimate_sharing(work(kLongShared, {4})).stream_s, 0.3 * wire_s) << "no link at all";
 }
 
 TEST(SharingModel, AFarmUsesTheRootsNeighboursEvenWhereTheLinkIsSlow) {
-  const SharingEstimate alone_on_hosts = estimate_sharing(work(kLong, kEightHosts));
-  const SharingEstimate with_neighbours = estimate_sharing(work(kLong, Hosts(8, 4)));
-  const SharingEstimate neighbours_only = estimate_sharing(work(kLong, {4}));
+  const SharingEstimate alone_on_hosts = estimate_sharing(work(kLongShared, kEightHosts));
+  const SharingEstimate with_neighbours = estimate_sharing(work(kLongShared, Hosts(8, 4)));
+  const SharingEstimate neighbours_only = estimate_sharing(work(kLongShared, {4}));
   EXPECT_GT(alone_on_hosts.farm_s, 2.5 * with_neighbours.farm_s);
   EXPECT_LE(with_neighbours.farm_s, neighbours_only.farm_s);
   EXPECT_GT(with_neighbours.farm_s, 0.8 * neighbours_only.farm_s) << "the link adds little";
@@ -109,7 +109,7 @@ TEST(SharingModel, AFarmUsesTheRootsNeighboursEvenWhereTheLinkIsSlow) {
 
 TEST(SharingModel, WhatIsChosenForEachLayout) {
   const auto chosen = [](const Hosts& hosts) {
-    const SharedWork w = work(kLong, hosts);
+    const SharedWork w = work(kLongShared, hosts);
     return choose_sharing(w, estimate_sharing(w), true);
   };
   EXPECT_EQ(chosen(kEightHosts), Sharing::alone) << "1 Gb/s costs more than the transform";
@@ -146,11 +146,12 @@ TEST(SharingModel, RanksWithoutThreadsWhereAVectorIsTooShortForThreads) {
 }
 
 TEST(SharingModel, OneRankPerHostWithThreadsWhereTheRootsThreadsDoMoreThanItsLink) {
-  const auto better = faster_layout(work(kLong, Hosts(8, 4)), best_s(work(kLong, Hosts(8, 4))));
+  const auto better = faster_layout(work(kLongShared, Hosts(8, 4)), best_s(work(kLongShared, Hosts(8, 4))));
   ASSERT_TRUE(better);
   EXPECT_TRUE(better->one_rank_per_host);
   EXPECT_EQ(better->threads, 4);
-  const auto uneven = faster_layout(work(kLong, {1, 2, 3, 4, 2}), best_s(work(kLong, {1, 2, 3, 4, 2})));
+  const auto uneven =
+      faster_layout(work(kLongShared, {1, 2, 3, 4, 2}), best_s(work(kLongShared, {1, 2, 3, 4, 2})));
   ASSERT_TRUE(uneven);
   EXPECT_EQ(uneven->threads, 2) << "12 cores of 5 hosts";
 }

@@ -16,15 +16,12 @@
 #include "comm/transport/threads/thread_group.hpp"
 #include "fft/engines/parallel_fft.hpp"
 #include "tests/support/naive_dft.hpp"
+#include "tests/support/thread_collectives.hpp"
 
 namespace papfft::fft {
 namespace {
 
-comm::Options quick() {
-  comm::Options o;
-  o.stuck_after = std::chrono::seconds(30);
-  return o;
-}
+using comm::test::quick;
 
 /// What all ranks together have of a vector's transform.
 template <typename T>
@@ -33,14 +30,14 @@ struct Spectra {
   std::vector<std::complex<T>> ordered;  // as the ranks were given it in natural order
 };
 
-struct Case {
+struct SlicesCase {
   int ranks;
   std::size_t length;
   std::size_t chunk_bytes;
 };
 
 template <typename T>
-Spectra<T> transform(const Case& c, Direction direction, const std::vector<std::complex<T>>& x,
+Spectra<T> transform(const SlicesCase& c, Direction direction, const std::vector<std::complex<T>>& x,
                      bool from_memory) {
   using Complex = std::complex<T>;
   const auto ranks = static_cast<std::size_t>(c.ranks);
@@ -92,11 +89,11 @@ Spectra<T> transform(const Case& c, Direction direction, const std::vector<std::
   return spectra;
 }
 
-class Slices : public testing::TestWithParam<Case> {
+class Slices : public testing::TestWithParam<SlicesCase> {
  protected:
   template <typename T>
   void check(Direction direction) {
-    const Case& c = GetParam();
+    const SlicesCase& c = GetParam();
     const auto x = test::random_samples<std::complex<T>>(c.length, 3);
     const bool inverse = direction == Direction::inverse;
     auto expected =
@@ -123,7 +120,7 @@ TEST_P(Slices, DoubleIsTheTransformByDefinition) {
 }
 
 TEST_P(Slices, GivesTheBitsOfATransformSharedFromTheRoot) {
-  const Case& c = GetParam();
+  const SlicesCase& c = GetParam();
   using Complex = std::complex<double>;
   const auto x = test::random_samples<Complex>(c.length, 4);
   std::vector<Complex> expected(c.length);
@@ -135,21 +132,23 @@ TEST_P(Slices, GivesTheBitsOfATransformSharedFromTheRoot) {
   EXPECT_EQ(std::memcmp(spectra.ordered.data(), expected.data(), c.length * sizeof(Complex)), 0);
 }
 
-std::string name_of(const testing::TestParamInfo<Case>& test) {
-  const Case& c = test.param;
+std::string name_of(const testing::TestParamInfo<SlicesCase>& test) {
+  const SlicesCase& c = test.param;
   return "P" + std::to_string(c.ranks) + "_N" + std::to_string(c.length) + "_chunk" +
          std::to_string(c.chunk_bytes);
 }
 
 // Chunks of one column, of some, of tiles, and all at once; slices that are unequal or empty.
 INSTANTIATE_TEST_SUITE_P(Groups, Slices,
-                         testing::Values(Case{1, 1, 0}, Case{1, 100, 160}, Case{1, 1024, 0}, Case{2, 2, 0},
-                                         Case{2, 6, 1}, Case{2, 1024, 2048}, Case{3, 3, 0}, Case{3, 90, 100},
-                                         Case{3, 1152, 0}, Case{4, 1024, 4096}, Case{4, 52, 1},
-                                         Case{5, 25, 0}, Case{5, 1000, 640}, Case{5, 35, 1}, Case{8, 8, 0},
-                                         Case{8, 2048, 4096}, Case{8, 1080, 1000}, Case{8, 4096, 0},
-                                         Case{8, 1 << 15, 16384}, Case{4, 1 << 14, 0},
-                                         Case{2, 1 << 13, 20000}),
+                         testing::Values(SlicesCase{1, 1, 0}, SlicesCase{1, 100, 160}, SlicesCase{1, 1024, 0},
+                                         SlicesCase{2, 2, 0}, SlicesCase{2, 6, 1}, SlicesCase{2, 1024, 2048},
+                                         SlicesCase{3, 3, 0}, SlicesCase{3, 90, 100}, SlicesCase{3, 1152, 0},
+                                         SlicesCase{4, 1024, 4096}, SlicesCase{4, 52, 1},
+                                         SlicesCase{5, 25, 0}, SlicesCase{5, 1000, 640}, SlicesCase{5, 35, 1},
+                                         SlicesCase{8, 8, 0}, SlicesCase{8, 2048, 4096},
+                                         SlicesCase{8, 1080, 1000}, SlicesCase{8, 4096, 0},
+                                         SlicesCase{8, 1 << 15, 16384}, SlicesCase{4, 1 << 14, 0},
+                                         SlicesCase{2, 1 << 13, 20000}),
                          name_of);
 
 TEST(SliceLayout, CoversABlockOnce) {

@@ -14,7 +14,7 @@
 namespace papfft::fft {
 namespace {
 
-struct Case {
+struct SteppedCase {
   std::size_t length;
   std::size_t parts;
   LocalKernel kernel;
@@ -32,7 +32,7 @@ std::vector<Columns> ranges(const Matrix& matrix, std::size_t width) {
 }
 
 template <typename T>
-std::vector<std::complex<T>> expected_of(const std::vector<std::complex<T>>& x, const Case& c,
+std::vector<std::complex<T>> expected_of(const std::vector<std::complex<T>>& x, const SteppedCase& c,
                                          Direction direction) {
   std::vector<std::complex<T>> spectrum(x.size());
   LocalFft<T>(c.length, direction, c.kernel, Rigor::estimate).execute(x.data(), spectrum.data());
@@ -40,7 +40,7 @@ std::vector<std::complex<T>> expected_of(const std::vector<std::complex<T>>& x, 
 }
 
 template <typename T>
-void check(const Case& c, Direction direction) {
+void check(const SteppedCase& c, Direction direction) {
   using Complex = std::complex<T>;
   SteppedFft<T> fft(c.length, c.parts, direction, Rigor::estimate, c.kernel);
   EXPECT_EQ(fft.in().grain > 1, c.in_steps);
@@ -72,7 +72,7 @@ void check(const Case& c, Direction direction) {
   }
 }
 
-class Stepped : public testing::TestWithParam<Case> {};
+class Stepped : public testing::TestWithParam<SteppedCase> {};
 
 TEST_P(Stepped, GivesLocalFftsBits) {
   for (const Direction direction : {Direction::forward, Direction::inverse}) {
@@ -81,12 +81,15 @@ TEST_P(Stepped, GivesLocalFftsBits) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Kernels, Stepped,
-    testing::Values(Case{1 << 12, 8, LocalKernel::own, true}, Case{1 << 15, 4, LocalKernel::own, true},
-                    Case{1 << 13, 1, LocalKernel::own, true}, Case{1 << 12, 3, LocalKernel::own, false},
-                    Case{1 << 8, 2, LocalKernel::own, false}, Case{1000, 8, LocalKernel::fftw, false},
-                    Case{1001, 3, LocalKernel::fftw, false}, Case{1 << 16, 8, LocalKernel::pieces, false}));
+INSTANTIATE_TEST_SUITE_P(Kernels, Stepped,
+                         testing::Values(SteppedCase{1 << 12, 8, LocalKernel::own, true},
+                                         SteppedCase{1 << 15, 4, LocalKernel::own, true},
+                                         SteppedCase{1 << 13, 1, LocalKernel::own, true},
+                                         SteppedCase{1 << 12, 3, LocalKernel::own, false},
+                                         SteppedCase{1 << 8, 2, LocalKernel::own, false},
+                                         SteppedCase{1000, 8, LocalKernel::fftw, false},
+                                         SteppedCase{1001, 3, LocalKernel::fftw, false},
+                                         SteppedCase{1 << 16, 8, LocalKernel::pieces, false}));
 
 }  // namespace
 }  // namespace papfft::fft

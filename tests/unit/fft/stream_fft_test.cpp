@@ -19,15 +19,12 @@
 #include "fft/engines/turns.hpp"
 #include "papfft/session.hpp"
 #include "tests/support/sanitized.hpp"
+#include "tests/support/thread_collectives.hpp"
 
 namespace papfft::fft {
 namespace {
 
-comm::Options quick() {
-  comm::Options o;
-  o.stuck_after = std::chrono::seconds(30);
-  return o;
-}
+using comm::test::quick;
 
 template <typename Sample>
 std::vector<Sample> noise(std::size_t length, std::uint32_t seed) {
@@ -68,7 +65,7 @@ class Delayed final : public ParallelObserver {
   std::mt19937 random_;
 };
 
-struct Case {
+struct StreamCase {
   int ranks;
   bool background;
   int depth;
@@ -77,13 +74,13 @@ struct Case {
   std::size_t message_bytes = StreamFft<float>::kMessageBytes;
 };
 
-class Streams : public testing::TestWithParam<Case> {
+class Streams : public testing::TestWithParam<StreamCase> {
  protected:
   /// In and Out: what goes in and comes out at the root.
   template <typename T, typename In, typename Out>
   void check(ParallelPlan plan, std::size_t in_length, std::size_t out_length) {
     constexpr int kVectors = 11;
-    const Case& c = GetParam();
+    const StreamCase& c = GetParam();
     plan.scatter = c.scatter;
     plan.gather = c.gather;
     comm::ThreadGroup(c.ranks, static_cast<std::uint32_t>(c.depth)).run([&](comm::Transport& transport) {
@@ -157,9 +154,10 @@ TEST_P(Streams, RealInverse) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Groups, Streams,
-                         testing::Values(Case{1, false, 2, "auto", "auto"}, Case{2, true, 2, "lin", "credit"},
-                                         Case{4, true, 6, "sln", "sls", 1500},
-                                         Case{3, false, 3, "bnom", "bnom", 20000}),
+                         testing::Values(StreamCase{1, false, 2, "auto", "auto"},
+                                         StreamCase{2, true, 2, "lin", "credit"},
+                                         StreamCase{4, true, 6, "sln", "sls", 1500},
+                                         StreamCase{3, false, 3, "bnom", "bnom", 20000}),
                          [](const auto& test) {
                            return "P" + std::to_string(test.param.ranks) + "_depth" +
                                   std::to_string(test.param.depth) +
