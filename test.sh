@@ -12,7 +12,7 @@ set -uo pipefail
 cd "$(dirname "$0")" || exit 1
 
 quick=false
-fuzz_seconds=10
+fuzz_seconds=6
 tidy_checks=--checks=-bugprone-suspicious-include # which several sources at once are
 # What clang-tidy reads, by the paths of its sources: comm/, several sources at once, as the standard library's headers take it most of
 # its time.
@@ -110,7 +110,7 @@ start_tidy() {
   : >"$logs/tidy.log"
   trap 'pkill -s 0 -x "xargs|clang-tidy|ninja"; exit 130' INT TERM
   {
-    limited tidy $((fuzz_seconds * 180)) chrt --idle 0 bash -c check_tidy
+    limited tidy $((fuzz_seconds * 300)) chrt --idle 0 bash -c check_tidy
     echo "$? $wall_s $cpu_s" >"$logs/tidy.end"
   } &
 }
@@ -118,22 +118,6 @@ end_tidy() {
   wait
   read -r code wall_s cpu_s <"$logs/tidy.end"
   if [ "$code" -eq 0 ]; then count tidy 1 0 0; else count tidy 0 1 0; fi
-}
-
-# The same for what the next stages need: their builds begin here, and go on where this is ended.
-start_builds() {
-  timeout 900 chrt --idle 0 sh -c '
-    jobs=$1 asan=$2 tsan=$3
-    for preset in asan-ubsan tsan; do
-      targets=$asan; [ "$preset" = asan-ubsan ] || targets=$tsan
-      cmake --preset "$preset" -DPAPFFT_BUILD_TESTS=ON && cmake --build --preset "$preset" -j"$jobs" --target $targets
-    done
-  ' builds "$jobs" "${asan_targets[*]}" "${tsan_targets[*]}" >"$logs/builds-ahead.log" 2>&1 </dev/null &
-  builds=$!
-}
-end_builds() {
-  kill "$builds" 2>/dev/null
-  wait "$builds" 2>/dev/null
 }
 
 sources() { git ls-files -- "$@" | while read -r file; do [ ! -e "$file" ] || echo "$file"; done; }
@@ -167,7 +151,6 @@ check version 30 scripts/set_version.py --check
 build release 900 all
 if ! $quick; then
   start_tidy
-  start_builds
 fi
 run_tests tests-release release 900 "${without_long[@]}"
 # What needs no MPI is the release build's.
@@ -177,7 +160,6 @@ check build-mpich 600 sh -c 'cmake --preset mpich -DPAPFFT_BASE_FROM="$PWD/build
 run_tests tests-mpich mpich 900 "${mpich_tests[@]}"
 
 if ! $quick; then
-  end_builds
   build asan-ubsan 900 "${asan_targets[@]}"
   run_tests tests-asan-ubsan asan-ubsan 600 -L "^($asan_labels)\$"
   build tsan 900 "${tsan_targets[@]}"
