@@ -109,7 +109,7 @@ struct Case {
 
 /// The best in equal segments, of which each message holds one.
 int in_segments(const Case& c) {
-  const int q = std::bit_width(static_cast<unsigned>(c.places - 1));
+  const auto q = static_cast<int>(std::bit_width(static_cast<unsigned>(c.places - 1)));
   int least = 1 << 30;
   for (int segments = 1; segments <= c.bytes; ++segments) {
     if (c.bytes % segments == 0)
