@@ -20,5 +20,5 @@ done
 # What is preloaded pre-empts calls of MPI, each by both of its names, and nothing else of any program's.
 nm -D --defined-only "$prefix/$PAPFFT_LIBDIR/libpapfft_mpi.so" | awk '{ print $3 }' >preloaded
 grep -qx PMPI_Allreduce preloaded || fail "libpapfft_mpi.so: no PMPI_Allreduce"
-grep -vE '^P?MPI_[A-Z]' preloaded && fail "libpapfft_mpi.so: more than calls of MPI"
-diff <(grep '^MPI_' preloaded | sort) <(sed -n 's/^PMPI_/MPI_/p' preloaded | sort) || fail "libpapfft_mpi.so: MPI_X without PMPI_X"
+grep -vE '^P?MPIX?_[A-Z]' preloaded && fail "libpapfft_mpi.so: more than calls of MPI"
+diff <(grep '^MPIX\?_' preloaded | sort) <(sed -n 's/^P\(MPIX\?_\)/\1/p' preloaded | sort) || fail "libpapfft_mpi.so: MPI_X without PMPI_X"

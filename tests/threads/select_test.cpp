@@ -53,14 +53,16 @@ TEST(SelectSegments, IsTheBestOfAllForEveryAlgorithmThatTellsItsRounds) {
       for (const std::size_t bytes : {std::size_t{0}, std::size_t{3000}, std::size_t{1} << 20}) {
         const Options options = with_link(8000, 8);
         const int chosen = select_segments(*a, ranks, bytes, options);
-        const double taken = time_ns(*a, ranks, static_cast<double>(bytes), options.link, chosen);
+        const int pieces = a->piece_count == nullptr ? 1 : a->piece_count(ranks);
+        const std::size_t piece_bytes = bytes / static_cast<std::size_t>(pieces);
+        const auto cut = static_cast<double>(piece_bytes);
+        const double taken = time_ns(*a, ranks, cut, options.link, chosen);
         // But segments of a vector are short enough not to need a handshake.
-        const int fewest = moves_per_rank(a->operation)
-                               ? 1
-                               : static_cast<int>((bytes + 64511) / 64512) + (bytes == 0 ? 1 : 0);
+        const int fewest =
+            moves_per_rank(a->operation) ? 1 : std::max(1, static_cast<int>((piece_bytes + 64511) / 64512));
         EXPECT_GE(chosen, fewest);
         for (int s = fewest; s <= 1024; ++s) {
-          ASSERT_GE(time_ns(*a, ranks, static_cast<double>(bytes), options.link, s), taken * (1 - 1e-12))
+          ASSERT_GE(time_ns(*a, ranks, cut, options.link, s), taken * (1 - 1e-12))
               << a->name << " P=" << ranks << " bytes=" << bytes << " S=" << s << " chosen " << chosen;
         }
         ++checked;
