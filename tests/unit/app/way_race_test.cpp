@@ -89,10 +89,12 @@ TEST(WayRace, TheBestMeetTheUsualWayAgain) {
     return race;
   };
   Track track;
-  track.times_s = {
-      {"usual", {5, 6, 5, 6, 5, 6}},  {"lucky", then({1, 1, 1, 1, 1, 1}, {5, 6, 5, 6, 5, 6})},
-      {"good", {3, 4, 3, 4, 3, 4}},   {"fair", then({3.5, 3.5, 3.5, 3.5, 3.5, 3.5}, {4, 4, 4, 4, 4, 4})},
-      {"fourth", {4, 4, 4, 4, 4, 4}}, {"slow", {8}}};
+  track.times_s = {{"usual", {5, 6, 5, 6, 5, 6}},
+                   {"lucky", then({1, 1, 1, 1, 1, 1}, {5, 6, 5, 6, 5, 6})},
+                   {"good", {3}},
+                   {"fair", then({3.5, 3.5, 3.5, 3.5, 3.5, 3.5}, {4, 4, 4, 4, 4, 4})},
+                   {"fourth", {4, 4, 4, 4, 4, 4}},
+                   {"slow", {8}}};
   WayRace race = track.race();
   for (const char* way : {"slow", "fourth", "lucky", "fair", "good", "usual"}) race.add(way);
   race.round(6, 10);
