@@ -378,6 +378,7 @@ int select_segments(const Algorithm& algorithm, const GroupSize& group, std::siz
   }
   // Of two ranks on a host, none hands segments on, and without a reduction none combines them.
   if (group.is_one_host() && ranks == 2 && !is_reduction(algorithm.operation)) return 1;
+    case Segmentation::short_or_long:
   const int pieces = algorithm.piece_count == nullptr ? 1 : algorithm.piece_count(ranks);
   const std::size_t whole = bytes / static_cast<std::size_t>(pieces);
   const std::size_t longest = longest_segment_bytes(group, options.link);

@@ -245,9 +245,8 @@ RankSchedule CallPlanner::part(const PlannedCall& plan, std::vector<std::int64_t
 
 Layout CallPlanner::layout(const PlannedCall& plan, const Shape& shape, std::span<const std::byte> send,
                            std::span<std::byte> recv) const {
-  const bool head = plan.choice.algorithm->segmentation == Segmentation::head_and_rest;
   return make_layout(shape, transport_.rank(), plan.offsets, plan.signature.element_bytes,
-                     head ? options_.head_bytes : 0, send, recv);
+                     head_for(plan.choice.algorithm->segmentation, options_.head_bytes), send, recv);
 }
 
 }  // namespace papfft::comm
