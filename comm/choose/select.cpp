@@ -7,6 +7,7 @@
 #include <charconv>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "comm/choose/link_limits.hpp"
 
@@ -122,7 +123,9 @@ const Algorithm& choose_reduce(const Call& c) {
 }
 
 const Algorithm& choose_allgather(const Call& c) {
-  return c.bytes >= kOwnAllgatherBytes ? allgather_ring : allgather_circulant;
+  if (c.bytes < kOwnAllgatherBytes) return allgather_circulant;
+  const bool has_choice = c.ranks() > 2 && c.ranks() <= kMeasuredRanks;
+  return has_choice && gains_early(c.operation, c.group) ? allgather_gossip : allgather_ring;
 }
 
 const Algorithm& choose_allgatherv(const Call& c) {
@@ -336,10 +339,16 @@ bool is_worth_planning(Operation operation, const PredictionError& error, std::i
 }
 
 const Algorithm& without_arrivals(const Algorithm& chosen) {
-  if (&chosen == &reduce_papbi) return reduce_circulant;
-  if (chosen.flat != &reduce_papbi) return chosen;
-  return find_algorithm(chosen.operation,
-                        std::string(reduce_circulant.name) + "@" + std::string(chosen.composition->name));
+  constexpr std::array kOthers = {std::pair{&reduce_papbi, &reduce_circulant},
+                                  std::pair{&allgather_gossip, &allgather_ring}};
+  const Algorithm* const flat = chosen.composition == nullptr ? &chosen : chosen.flat;
+  for (const auto& [by_arrivals, other] : kOthers) {
+    if (flat != by_arrivals) continue;
+    if (chosen.composition == nullptr) return *other;
+    return find_algorithm(chosen.operation,
+                          std::string(other->name) + "@" + std::string(chosen.composition->name));
+  }
+  return chosen;
 }
 
 const Algorithm& never_by_arrivals(const Algorithm& chosen, const GroupSize& group, std::size_t bytes) {
@@ -369,6 +378,7 @@ int select_segments(const Algorithm& algorithm, const GroupSize& group, std::siz
     case Segmentation::whole:
       return 1;
     case Segmentation::head_and_rest:
+    case Segmentation::short_or_long:
       return 2;
     case Segmentation::chunks:
       return static_cast<int>(
@@ -378,7 +388,6 @@ int select_segments(const Algorithm& algorithm, const GroupSize& group, std::siz
   }
   // Of two ranks on a host, none hands segments on, and without a reduction none combines them.
   if (group.is_one_host() && ranks == 2 && !is_reduction(algorithm.operation)) return 1;
-    case Segmentation::short_or_long:
   const int pieces = algorithm.piece_count == nullptr ? 1 : algorithm.piece_count(ranks);
   const std::size_t whole = bytes / static_cast<std::size_t>(pieces);
   const std::size_t longest = longest_segment_bytes(group, options.link);

@@ -294,6 +294,16 @@ TEST(SelectAlgorithm, ServesScatterAndGatherByBlockAndHosts) {
   }
 }
 
+TEST(SelectAlgorithm, GathersEverywhereByArrivalsWhereCallsBeginEarly) {
+  constexpr std::size_t kLong = 1 << 20;
+  EXPECT_EQ(name_of(Operation::allgather, 8, kLong), "gossip");
+  EXPECT_EQ(name_of(Operation::allgather, 8, kLong, false, true), "ring")
+      << "in one host's memory nothing does";
+  EXPECT_EQ(name_of(Operation::allgather, 2, kLong), "ring") << "each has one message for the other";
+  EXPECT_EQ(name_of(Operation::allgather, 257, kLong), "ring") << "nobody has measured what planning costs";
+  EXPECT_EQ(name_of(Operation::allgather, 8, 1024), "circulant");
+}
+
 TEST(SelectAlgorithm, ServesReductionsBySizeAndOrder) {
   for (const int ranks : {3, 8, 100}) {
     EXPECT_EQ(name_of(Operation::reduce, ranks, 4096), "bnom");
@@ -436,6 +446,8 @@ TEST(SelectAlgorithm, ReducesShortVectorsInLargerGroupsIfNobodyPredictsArrivals)
 
 TEST(SelectAlgorithm, ReducesWithoutArrivalsOnTheCirculantGraph) {
   EXPECT_EQ(without_arrivals(find_algorithm(Operation::reduce, "papbi")).name, "circulant");
+  EXPECT_EQ(without_arrivals(find_algorithm(Operation::allgather, "gossip")).name, "ring");
+  EXPECT_EQ(without_arrivals(find_algorithm(Operation::allgather, "gossip@hosts")).name, "ring@hosts");
   for (const Algorithm* a : algorithms()) {
     const Algorithm& other = without_arrivals(*a);
     EXPECT_EQ(other.operation, a->operation);
