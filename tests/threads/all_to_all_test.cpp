@@ -240,10 +240,11 @@ TEST(AllToAll, EveryAlgorithmWorksInASessionWhoseRanksComeApart) {
     Session session(transport, quick(), {});
     const int me = session.rank();
     const auto come_apart = [&](int call) {
+      const auto half = std::chrono::milliseconds(4 + 2 * ((2 * me + call) % kRanks));
       session.processing_start();
-      std::this_thread::sleep_for(std::chrono::milliseconds((2 * me + call) % kRanks));
+      std::this_thread::sleep_for(half);
       session.edge(0.5);
-      std::this_thread::sleep_for(std::chrono::milliseconds((2 * me + call) % kRanks));
+      std::this_thread::sleep_for(half);
       session.processing_end();
     };
     for (const std::string& algorithm : in_sessions(Operation::allgather)) {
