@@ -199,16 +199,19 @@ class StructureCheck {
   bool credits_come_back() {
     bool any = false;
     for (Rank r = 0; r < shape_.ranks; ++r) {
-      std::map<Rank, std::vector<BlockRange>> taken;  // by peer: what each is for
-      std::map<Rank, std::vector<BlockRange>> given;
+      struct Marked {
+        std::vector<BlockRange> takes;  // what each is for
+        std::vector<BlockRange> gives;  // what each brings
+      };
+      std::map<Rank, Marked> with;  // by peer
       for (const Op& op : schedule_.programs[idx(r)].ops()) {
-        if (op.credit == Credit::take) taken[op.peer].push_back(op.about);
+        if (op.credit == Credit::take) with[op.peer].takes.push_back(op.about);
         if (op.credit == Credit::give)
-          given[op.peer].push_back(shape_.names_what_it_grants ? op.blocks : BlockRange{});
+          with[op.peer].gives.push_back(shape_.names_what_it_grants ? op.blocks : BlockRange{});
       }
-      any = any || !taken.empty() || !given.empty();
-      for (Rank peer = 0; peer < shape_.ranks; ++peer) {
-        if (taken[peer] == given[peer]) continue;
+      any = any || !with.empty();
+      for (const auto& [peer, marked] : with) {
+        if (marked.takes == marked.gives) continue;
         return fail("rank " + std::to_string(r) + ": takes and gives differ with rank " +
                     std::to_string(peer));
       }
