@@ -41,8 +41,9 @@ Options as_reproducible(Options options) {
 
 /// At rank 0: what all ranks say, added up, the time of the run as well.
 Counts sums_of(Counts mine, Run& run) {
-  const std::array<std::int64_t*, 4> others = {&run.wall_ns, &run.expected.calls, &run.expected.planned,
-                                               &run.expected.begun_early};
+  const std::array<std::int64_t*, 6> others = {&run.wall_ns,          &run.expected.calls,
+                                               &run.expected.planned, &run.expected.begun_early,
+                                               &run.own.made,         &run.own.ns};
   std::vector<std::int64_t> values = mine.values();
   for (const std::int64_t* other : others) values.push_back(*other);
   std::vector<std::int64_t> sums(values.size());
@@ -226,7 +227,8 @@ void Runtime::report() {
   if (!settings_.report.empty()) {
     Run run{.mode = settings_.mode,
             .wall_ns = ended_ns - started_ns_,
-            .expected = communicators_->expected_calls()};
+            .expected = communicators_->expected_calls(),
+            .own = communicators_->own_communicators()};
     PMPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
     const Counts sums = sums_of(counters_.counts(), run);
     const bool is_json = settings_.report.ends_with(".json");
