@@ -21,6 +21,7 @@ tidy_unity=ON
 # Without the generators of schedules: pure functions, each of which the verifier runs for many groups.
 tidy_without='^comm/schedule/(all|bcast|gather|reduce|scatter)'
 tsan_targets=(papfft_thread_tests papfft_fft_tests)
+tsan_labels='fft|threads'
 tsan_without='^(PowerOfTwoTest|FftProperties|FftAccuracy)\.' # which have one thread
 # The fuzz stage runs the parsers under the same sanitizers.
 asan_targets=(papfft_thread_tests papfft_fft_tests)
@@ -36,7 +37,8 @@ for argument in "$@"; do
     --long)
       without_long=() fuzz_seconds=300 tidy_checks='--checks=clang-analyzer-*' tidy_folders='^(comm|fft|app)/' tidy_without='^$' tidy_unity=OFF
       mpich_targets=(all) mpich_tests=(-E 'np[4-8]$|^preload\.(Stock|On|AllOperations|FewCommunicators|Reproducible|Valgrind|LongSoak)$')
-      tsan_targets+=(papfft) asan_targets+=(papfft_unit_tests papfft_io_tests papfft_mpi_tests) asan_labels+='|unit|io|np1|np2|np4'
+      tsan_targets+=(papfft papfft_preload papfft_preload_{soak,conformance}) tsan_labels+='|preload'
+      asan_targets+=(papfft_unit_tests papfft_io_tests papfft_mpi_tests) asan_labels+='|unit|io|np1|np2|np4'
       ;;
     --keep-going) ninja_options=(-- -k 0) ;;
     *) sed -n '3,8p' "$0" >&2; exit 64 ;;
@@ -165,7 +167,7 @@ if ! $quick; then
   build tsan 900 "${tsan_targets[@]}"
   archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2>/dev/null | tail -n 1)
   OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
-    run_tests tests-tsan tsan 600 -L '^(fft|threads)$' -E "$tsan_without"
+    run_tests tests-tsan tsan 900 -L "^($tsan_labels)\$" -E "$tsan_without"
   end_tidy
   : >"$logs/fuzz.log"
   limited fuzz $((300 + 8 * fuzz_seconds)) scripts/fuzz.sh "$fuzz_seconds"

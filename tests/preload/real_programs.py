@@ -91,7 +91,7 @@ class Training(Program):
     tolerance = 1e-4  # single precision, added up in any order, in each of the steps
 
     def command(self, folder):
-        return [self.need_module("mpi4py"), HERE / "programs/train.py", "--steps", "20", "--us-per-word", "20"]
+        return [self.need_module("mpi4py"), HERE / "programs/train.py", "--steps", "60", "--us-per-word", "20"]
 
     def results(self, folder, printed):
         return numbers(r"(?:loss|to|table) (\d+\.\d+)", printed)

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "comm/engine/steady_clock.hpp"
 #include "comm/mpi/preload/bare_communicator.hpp"
 #include "comm/mpi/preload/inside.hpp"
 #include "comm/mpi/preload/inspect.hpp"
@@ -118,6 +119,7 @@ void Communicators::fill(Group& group, MPI_Comm comm) {
     group.reason = Reason::too_many;
     return;
   }
+  const std::int64_t from_ns = steady_now_ns();
   make(group, comm, options_, may_have_session);
   if (!all_say<1>({group.ours != nullptr}, comm).front()) {
     group.reason = Reason::failed;
@@ -127,6 +129,8 @@ void Communicators::fill(Group& group, MPI_Comm comm) {
   }
   group.owner = this;
   ++living_;
+  ++made_;
+  making_ns_ += steady_now_ns() - from_ns;
   const std::lock_guard lock(mutex_);
   if (group.session != nullptr) sessions_.push_back(group.session);
 }

@@ -59,6 +59,7 @@ class Communicators {
 
   /// On all communicators so far.
   [[nodiscard]] ExpectedCalls expected_calls() const;
+  [[nodiscard]] OwnCommunicators own_communicators() const { return {made_, making_ns_}; }
 
  private:
   void fill(Group& group, MPI_Comm comm);
@@ -68,6 +69,8 @@ class Communicators {
   const Options& options_;
   int keyval_ = MPI_KEYVAL_INVALID;
   std::atomic<int> living_ = 0;
+  std::atomic<std::int64_t> made_ = 0;
+  std::atomic<std::int64_t> making_ns_ = 0;
   mutable std::mutex mutex_;  // of what follows
   std::vector<const Session*> sessions_ = {};
   ExpectedCalls ended_ = {};  // on communicators that are no more

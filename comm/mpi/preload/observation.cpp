@@ -48,22 +48,15 @@ bool Observation::is_of_all_ranks(MPI_Comm comm) const {
   return found == &yes;
 }
 
-void Observation::call_ended(Operation operation, MPI_Comm comm, int root, std::size_t bytes,
-                             std::string_view algorithm, std::int64_t arrival_ns, std::int64_t exit_ns) {
+void Observation::call_ended(CallRecord call, MPI_Comm comm) {
   if (!is_of_all_ranks(comm)) return;
   // All calls are numbered, so that one that some rank does not keep does not shift the others.
-  const std::uint64_t number = calls_++;
-  const std::int64_t before_ns = last_exit_ns_.exchange(exit_ns);
+  call.number = calls_++;
+  const std::int64_t before_ns = last_exit_ns_.exchange(call.exit_ns);
   try {
-    if (before_ns != 0 && before_ns < arrival_ns) recorder_.computed(time_of(before_ns), time_of(arrival_ns));
-    if (bytes < least_bytes_) return;
-    recorder_.call_ended({.operation = operation,
-                          .algorithm = algorithm,
-                          .number = number,
-                          .root = is_rooted(operation) ? root : 0,
-                          .bytes = bytes,
-                          .arrival_ns = arrival_ns,
-                          .exit_ns = exit_ns});
+    if (before_ns != 0 && before_ns < call.arrival_ns)
+      recorder_.computed(time_of(before_ns), time_of(call.arrival_ns));
+    if (call.bytes >= least_bytes_) recorder_.call_ended(call);
   } catch (const std::bad_alloc&) {  // the recording has one call less, and the program goes on
   }
 }

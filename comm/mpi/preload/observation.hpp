@@ -4,8 +4,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <string_view>
 
+#include "papfft/observer.hpp"
 #include "papfft/options.hpp"
 #include "papfft/recorder.hpp"
 #include "papfft/recording.hpp"
@@ -19,9 +19,8 @@ class Observation {
   /// Collective over MPI_COMM_WORLD: the clocks of the ranks are compared. @param least_bytes  of the calls that are kept
   Observation(const Options& options, std::size_t least_bytes);
 
-  /// A call has ended. From any thread. @param bytes  as CallArguments @param algorithm  lives for ever
-  void call_ended(Operation operation, MPI_Comm comm, int root, std::size_t bytes, std::string_view algorithm,
-                  std::int64_t arrival_ns, std::int64_t exit_ns);
+  /// A call has ended. From any thread. @param call  is given its number here
+  void call_ended(CallRecord call, MPI_Comm comm);
 
   /// Collective over MPI_COMM_WORLD, once. The clocks are compared again, so that their drift is known. @return at rank 0: all ranks' times
   [[nodiscard]] ArrivalRecording collect();

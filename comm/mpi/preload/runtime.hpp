@@ -88,13 +88,9 @@ class Runtime {
   [[nodiscard]] bool is_served(const Call& call, const Serve& serve, Reason& reason);
   /// A call that the group has served has ended, maybe by the MPI library's own algorithm.
   void note_served(const Call& call, const Group& group, std::int64_t from_ns);
-  /// @return how long the call took, in ns
-  std::int64_t note_end(const Call& call, const char* algorithm, std::int64_t from_ns) {
-    const std::int64_t now_ns = observed_now_ns();
-    if (observation_)
-      observation_->call_ended(call.operation, call.comm, call.root, call.bytes, algorithm, from_ns, now_ns);
-    return now_ns - from_ns;
-  }
+  /// @param predicted_ns  of its arrival, from_ns @return how long the call took, in ns
+  std::int64_t note_end(const Call& call, const char* algorithm, std::int64_t from_ns,
+                        std::optional<std::int64_t> predicted_ns = std::nullopt);
 
   [[nodiscard]] Reason reason_by_length(const Call& call) const {
     if (call.bytes >= kLongestBytes) return Reason::too_long;

@@ -123,6 +123,11 @@ std::string summary_text(const Run& run, const Counts& sums) {
   if (all.calls == 0) return text;
   text += formatted("  %.1f %% of the time in collective calls of %s and more\n",
                     percent(all.long_ns, run.wall_ns), size_text(kClassBytes.at(kLongClass)).c_str());
+  if (run.own.made > 0) {
+    text +=
+        formatted("  %.1f communicators of ours per rank, made in %.3f s\n",
+                  static_cast<double>(run.own.made) / ranks, static_cast<double>(run.own.ns) / ranks * 1e-9);
+  }
   if (run.expected.calls > 0) {
     text += formatted(
         "  of %.1f calls per rank with predicted arrivals %.1f planned by them, %.1f begun early\n",
@@ -161,6 +166,8 @@ std::string summary_json(const Run& run, const Counts& sums) {
   }
   return "{\"preload\": 1, \"mode\": \"" + std::string(kModeNames.at(static_cast<std::size_t>(run.mode))) +
          "\", \"ranks\": " + std::to_string(run.ranks) + ", \"wall_ns\": " + std::to_string(run.wall_ns) +
+         ",\n \"communicators\": {\"made\": " + std::to_string(run.own.made) +
+         ", \"ns\": " + std::to_string(run.own.ns) + "}" +
          ",\n \"expected\": {\"calls\": " + std::to_string(run.expected.calls) +
          ", \"planned\": " + std::to_string(run.expected.planned) +
          ", \"begun_early\": " + std::to_string(run.expected.begun_early) + "}" + ",\n \"calls\": [" + rows +

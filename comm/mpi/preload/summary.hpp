@@ -65,12 +65,19 @@ struct ExpectedCalls {
   std::int64_t begun_early = 0;  ///< before the caller came
 };
 
+/// The communicators of ours that have been made.
+struct OwnCommunicators {
+  std::int64_t made = 0;
+  std::int64_t ns = 0;  ///< that this took, once all ranks of the communicator had come
+};
+
 /// What the summary says beside the counts.
 struct Run {
   Mode mode = Mode::on;
   int ranks = 1;
   std::int64_t wall_ns = 0;  ///< from MPI_Init to MPI_Finalize, of all ranks together
   ExpectedCalls expected = {};
+  OwnCommunicators own = {};  ///< of all ranks together
 };
 
 /// @param sums  over the ranks

@@ -40,6 +40,9 @@ TEST(PreloadSummary, Text) {
   EXPECT_THAT(
       summary_text({.ranks = 2, .wall_ns = 1, .expected = {6, 4, 1}}, counted()),
       HasSubstr("of 3.0 calls per rank with predicted arrivals 2.0 planned by them, 0.5 begun early"));
+  EXPECT_THAT(text, Not(HasSubstr("communicators")));
+  EXPECT_THAT(summary_text({.ranks = 2, .wall_ns = 1, .own = {3, 6'000'000}}, counted()),
+              HasSubstr("1.5 communicators of ours per rank, made in 0.003 s"));
 }
 
 TEST(PreloadSummary, SaysThatNothingWasSeen) {
@@ -48,8 +51,10 @@ TEST(PreloadSummary, SaysThatNothingWasSeen) {
 }
 
 TEST(PreloadSummary, Json) {
-  EXPECT_EQ(summary_json({.mode = Mode::on, .ranks = 2, .wall_ns = 7, .expected = {6, 4, 2}}, counted()),
+  EXPECT_EQ(summary_json({.mode = Mode::on, .ranks = 2, .wall_ns = 7, .expected = {6, 4, 2}, .own = {8, 9}},
+                         counted()),
             "{\"preload\": 1, \"mode\": \"on\", \"ranks\": 2, \"wall_ns\": 7,\n"
+            " \"communicators\": {\"made\": 8, \"ns\": 9},\n"
             " \"expected\": {\"calls\": 6, \"planned\": 4, \"begun_early\": 2},\n"
             " \"calls\": [{\"operation\": \"bcast\", \"from_bytes\": 0, \"ours\": 0, \"passed\": 1, "
             "\"ours_ns\": 0, "
