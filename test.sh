@@ -131,7 +131,7 @@ check_tidy() {
     done | xargs -P"$jobs" -n2 clang-tidy -p build/tidy --quiet ${tidy_checks:+"$tidy_checks"}
 }
 
-check_scripts() { sources '*.sh' '.ci/run' | xargs shellcheck --severity=warning; }
+check_scripts() { sources '*.sh' '.ci/run' | xargs shellcheck -x --severity=warning; }
 check_format() { sources '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format --dry-run -Werror; }
 export -f sources check_tidy check_scripts check_format
 export jobs tidy_checks tidy_folders tidy_without tidy_unity

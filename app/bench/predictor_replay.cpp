@@ -97,9 +97,10 @@ class CallSimulation {
   CallSimulation(comm::Operation operation, std::size_t bytes, int ranks)
       : ranks_(ranks),
         bytes_(comm::moves_per_rank(operation) ? bytes / static_cast<std::size_t>(ranks) : bytes),
-        early_(comm::is_reduction(operation) ? comm::Early::background : comm::Early::nothing),
+        early_(comm::is_rooted(operation) && !comm::is_reduction(operation) ? comm::Early::nothing
+                                                                            : comm::Early::background),
         algorithm_(comm::select_algorithm(operation, ranks, bytes_, false)),
-        segments_(comm::select_segments(algorithm_, ranks, bytes_, options_)) {}
+        segments_(segments_of(algorithm_)) {}
 
   [[nodiscard]] std::int64_t round_ns() const {
     return std::llround(
@@ -113,7 +114,7 @@ class CallSimulation {
     const comm::Algorithm& algorithm = planned_by.empty() ? comm::without_arrivals(algorithm_) : algorithm_;
     comm::Schedule schedule = comm::make_schedule(algorithm, {.operation = algorithm.operation,
                                                               .ranks = ranks_,
-                                                              .segments = segments_,
+                                                              .segments = segments_of(algorithm),
                                                               .arrival_ns = planned_by,
                                                               .round_ns = round_ns()});
     if (comm::is_reduction(algorithm.operation)) schedule = comm::combine_own_last(schedule);
@@ -133,6 +134,10 @@ class CallSimulation {
   }
 
  private:
+  [[nodiscard]] int segments_of(const comm::Algorithm& algorithm) const {
+    return comm::select_segments(algorithm, ranks_, bytes_, options_);
+  }
+
   comm::Options options_;
   int ranks_;
   std::size_t bytes_;  // of a block or of the vector

@@ -83,11 +83,17 @@ class CollectiveTuner {
     name_ways(cells, options_.budget_s / static_cast<double>(cells.size()));
     const std::chrono::duration<double> before = std::chrono::steady_clock::now() - start;
     const double for_calls_s = options_.budget_s - job_.from_root(before.count());
-    for (std::size_t done = 0; done < cells.size();) {
-      const double left_s = std::max(0.0, for_calls_s - timer_.spent_s());
-      tune(cells[done], left_s / static_cast<double>(cells.size() - done));
-      progress.show(++done, cells.size());
-    }
+    std::size_t turns = 0;
+    const auto for_all = [&](double until_s, auto&& act) {
+      for (std::size_t done = 0; done < cells.size();) {
+        const double left_s = std::max(0.0, until_s - timer_.spent_s());
+        const double share_s = left_s / static_cast<double>(cells.size() - done);
+        act(cells[done++], share_s);
+        progress.show(++turns, 2 * cells.size());
+      }
+    };
+    for_all(kRaceShare * for_calls_s, [&](Cell& cell, double budget_s) { hold_race(cell, budget_s); });
+    for_all(for_calls_s, [&](Cell& cell, double budget_s) { settle(cell, budget_s); });
     clock_.close();
     job_.at_root([&] { write(); });
   }
@@ -97,6 +103,7 @@ class CollectiveTuner {
     Operation operation;
     Case size;
     std::vector<std::string> ways = {};  // of ours
+    std::optional<WayRace> race = {};
   };
 
   /// What the next smaller size of an operation has taught.
@@ -167,10 +174,20 @@ class CollectiveTuner {
     return names;
   }
 
-  void tune(const Cell& cell, double budget_s) {
-    const auto& [operation, size, ways] = cell;
-    CollectiveData data(operation, size, job_.size(), job_.rank(), 0, true);
-    WayRace race([&](const std::string& way) { return timer_.time_of(comm_, data, way); }, budget_s);
+  /// Time of a call of the cell that `use_data` was last called for.
+  [[nodiscard]] WayRace::Timer timer() {
+    return [this](const std::string& way) { return timer_.time_of(comm_, *data_, way); };
+  }
+
+  void use_data(const Cell& cell) {
+    data_.emplace(cell.operation, cell.size, job_.size(), job_.rank(), 0, true);
+  }
+
+  void hold_race(Cell& cell, double budget_s) {
+    const Operation operation = cell.operation;
+    const Case& size = cell.size;
+    use_data(cell);
+    WayRace& race = cell.race.emplace(timer(), budget_s);
     const Smaller smaller = smaller_.operation == operation ? smaller_ : Smaller{};
     const auto add = [&](const std::string& way) {
       if (std::ranges::find(smaller.hopeless, way) == smaller.hopeless.end()) race.add(way);
@@ -182,7 +199,7 @@ class CollectiveTuner {
       add_stock(operation, kStockSegmentBytes, add);
     else
       add_stock(operation, kFewStockSegmentBytes, add);
-    for (const std::string& name : ways) add(name);
+    for (const std::string& name : cell.ways) add(name);
     std::vector<std::string> far_off = race.round(1, kFarOff);
     race.round(1, kNear);
     add_segments(operation, size.block_bytes, race);
@@ -192,11 +209,19 @@ class CollectiveTuner {
     const DecisionTable::Way fastest = race.ways("mpi").front();
     smaller_ = {operation, size.total_bytes, fastest.us, fastest.name, smaller.hopeless};
     if (is_by_bytes(smaller, smaller_)) std::ranges::move(far_off, std::back_inserter(smaller_.hopeless));
-    keep_stock(operation, size, race.ways("mpi"));
+  }
+
+  /// After all races, since what a call takes depends on the calls before it: TCP remembers how fast it sent, and the caches what
+  /// they held.
+  void settle(Cell& cell, double budget_s) {
+    use_data(cell);
+    cell.race->confirm("mpi", kConfirmingCalls, budget_s);
+    const std::vector<DecisionTable::Way> ways = cell.race->ways("mpi");
+    keep_stock(cell.operation, cell.size, ways);
     if (options_.are_arrivals_unknown)
-      keep(operation, size, by_worst_slowdown(cell, data, race.ways("mpi"), budget_s));
+      keep(cell.operation, cell.size, by_worst_slowdown(cell, ways, budget_s));
     else
-      keep(operation, size, race.ways("mpi"));
+      keep(cell.operation, cell.size, ways);
   }
 
   /// How late each case lets the ranks come depends on the link that most messages take.
@@ -211,7 +236,7 @@ class CollectiveTuner {
   }
 
   /// Calls each way once in each case of late ranks, while the budget lasts. @return the ways, the least worst slow-down first
-  [[nodiscard]] std::vector<DecisionTable::Way> by_worst_slowdown(const Cell& cell, CollectiveData& data,
+  [[nodiscard]] std::vector<DecisionTable::Way> by_worst_slowdown(const Cell& cell,
                                                                   std::vector<DecisionTable::Way> ways,
                                                                   double budget_s) {
     constexpr double kUsPerS = 1e6;
@@ -222,7 +247,7 @@ class CollectiveTuner {
       if (spent_us > budget_s * kUsPerS) break;
       const std::chrono::nanoseconds delay(late.delay_ns[static_cast<std::size_t>(job_.rank())]);
       for (std::size_t w = 0; w < ways.size(); ++w) {
-        const auto time_s = timer_.time_of(comm_, data, ways[w].name, delay);
+        const auto time_s = timer_.time_of(comm_, *data_, ways[w].name, delay);
         times_us[w].push_back(time_s ? *time_s * kUsPerS : std::numeric_limits<double>::infinity());
         spent_us += time_s.value_or(0) * kUsPerS;
       }
@@ -340,7 +365,9 @@ class CollectiveTuner {
   static constexpr double kFarOff = 4;  // of the best time, in a first call
   static constexpr double kNear = 1.5;
   static constexpr double kClose = 1.2;
-  static constexpr int kMostCalls = 48;  // of a way: short calls vary
+  static constexpr int kMostCalls = 48;      // of a way: short calls vary
+  static constexpr double kRaceShare = 0.6;  // of the time for calls
+  static constexpr int kConfirmingCalls = 20;
 
   Job& job_;
   const CollectiveTuning& options_;
@@ -349,6 +376,7 @@ class CollectiveTuner {
   OwnComm comm_world_{job_.comm().options().stuck_after};
   comm::MpiSession clock_{MPI_COMM_WORLD, job_.comm().options(), comm::SessionOptions{.background = false}};
   CallTimer timer_{comm_world_, clock_};
+  std::optional<CollectiveData> data_;
   comm::Communicator comm_{MPI_COMM_WORLD, job_.comm().options()};
   comm::Hosts hosts_{job_.size(), comm_.engine().transport().host_of_rank()};
   comm::GroupSize group_;

@@ -9,7 +9,7 @@ namespace papfft::app {
 struct CollectiveTuning {
   std::vector<std::string> operations = {};  ///< none: all
   std::vector<std::string> bytes = {"1K", "4K", "16K", "64K", "256K", "1M", "4M", "16M"};
-  double budget_s = 60;
+  double budget_s = 50;
   bool measures_all = false;  ///< not only what the simulation finds best
   bool are_arrivals_unknown =
       false;                    ///< the least worst slow-down counts, not the time when all come together

@@ -58,9 +58,40 @@ std::vector<std::string> WayRace::round(int calls, double factor) {
   return dropped;
 }
 
-bool WayRace::is_surely_faster(const Runner& way, const Runner& usual) {
-  const bool can_tell = std::min(way.times_s.size(), usual.times_s.size()) >= kFewestToTell;
-  return !can_tell || mann_whitney_p(usual.times_s, way.times_s) < kMostDoubt;
+bool WayRace::is_surely_faster(const Runner& way, const Runner& usual) const {
+  if (is_confirmed_ && !way.is_confirmed) return false;
+  if (std::min(way.times_s.size(), usual.times_s.size()) < kFewestToTell) return true;
+  std::vector<double> handicapped = way.times_s;
+  for (double& time_s : handicapped) time_s *= 1 + kLeastGain;
+  return mann_whitney_p(usual.times_s, handicapped) < kMostDoubt;
+}
+
+WayRace::Runner* WayRace::find(const std::string& way) {
+  const auto runner = std::ranges::find(runners_, way, &Runner::name);
+  return runner == runners_.end() ? nullptr : &*runner;
+}
+
+void WayRace::confirm(const std::string& usual, int calls, double budget_s) {
+  const Runner* const known = find(usual);
+  if (known == nullptr || budget_s <= 0) return;
+  WayRace again(time_of_, budget_s);
+  again.random_ = random_;
+  again.add(usual, true);
+  for (const comm::DecisionTable::Way& way : ways(usual)) {
+    if (way.name == usual || again.runners_.size() > kConfirmed) break;
+    again.add(way.name, true);
+  }
+  if (again.runners_.size() == 1) return;
+  again.round(calls, std::numeric_limits<double>::infinity());
+  random_ = again.random_;
+  const auto has_few = [](const Runner& r) { return r.times_s.size() < kFewestToTell; };
+  if (std::ranges::any_of(again.runners_, has_few)) return;  // calls so long vary little
+  for (Runner& r : runners_) {
+    const Runner* const met = again.find(r.name);
+    if (met != nullptr) r.times_s = met->times_s;
+    r.is_confirmed = met != nullptr;
+  }
+  is_confirmed_ = true;
 }
 
 std::vector<comm::DecisionTable::Way> WayRace::ways(const std::string& usual) const {

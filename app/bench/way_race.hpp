@@ -28,12 +28,20 @@ class WayRace {
   std::vector<std::string> round(int calls, double factor);
   [[nodiscard]] bool has_time() const { return spent_s_ <= budget_s_; }
 
+  /// Whoever wins a race of many has had luck as well. So the best few and the usual way meet again, and these new times replace the
+  /// old ones. From then on no other way counts as faster than the usual one.
+  /// @param budget_s  of measured time; if it does not suffice, what was known stays
+  void confirm(const std::string& usual, int calls, double budget_s);
+
   /// The ways that are still in the race, the fastest first, by their typical times. Of many ways that are equally fast, some come
-  /// out ahead by chance. So a way that is not surely faster than the usual one (p < kMostDoubt) is given the usual one's time.
+  /// out ahead by chance. So a way that is not surely faster than the usual one, by kLeastGain with p < kMostDoubt, is given the
+  /// usual one's time.
   /// @param usual  its name; one that is not in the race changes nothing
   [[nodiscard]] std::vector<comm::DecisionTable::Way> ways(const std::string& usual = {}) const;
 
   static constexpr double kMostDoubt = 0.01;
+  static constexpr double kLeastGain = 0.05;  // less is not worth leaving what everybody uses
+  static constexpr std::size_t kConfirmed = 3;
   /// Calls: no fewer can give such a p. Calls that get fewer are long and vary little.
   static constexpr std::size_t kFewestToTell = 5;
 
@@ -42,15 +50,18 @@ class WayRace {
     std::string name;
     bool keep = false;
     std::vector<double> times_s = {};
+    bool is_confirmed = false;  // its times are from when the best met again
     [[nodiscard]] double least() const;
     /// The median; of few calls the least, as one that something else delayed would decide.
     [[nodiscard]] double typical() const;
   };
-  [[nodiscard]] static bool is_surely_faster(const Runner& way, const Runner& usual);
+  [[nodiscard]] Runner* find(const std::string& way);
+  [[nodiscard]] bool is_surely_faster(const Runner& way, const Runner& usual) const;
 
   Timer time_of_;
   double budget_s_;
   double spent_s_ = 0;
+  bool is_confirmed_ = false;
   std::vector<Runner> runners_;
   std::mt19937_64 random_{1};  // the same on all ranks
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <complex>
 #include <utility>
 #include <vector>
 
@@ -19,13 +18,7 @@ class ResizedRows final : public Source {
 
  private:
   std::size_t read_components(std::uint64_t first, Components out) override {
-    return std::visit(
-        [&]<typename T>(std::span<T> span) {
-          if (!info().is_complex) return read_rows(first, span);
-          using Complex = std::complex<T>;
-          return 2 * read_rows(first, std::span(reinterpret_cast<Complex*>(span.data()), span.size() / 2));
-        },
-        out);
+    return read_samples(out, [&](auto samples) { return read_rows(first, samples); });
   }
 
   template <typename Sample>

@@ -64,6 +64,18 @@ class Source {
  protected:
   Source(std::string name, SignalInfo info) : name_(std::move(name)), info_(std::move(info)) {}
 
+  /// Of a source made of others, whose samples it reads whole. @param read  as read(), of a span of samples @return components
+  template <typename Read>
+  [[nodiscard]] std::size_t read_samples(Components out, Read read) const {
+    return std::visit(
+        [&]<typename T>(std::span<T> span) -> std::size_t {
+          if (!info_.is_complex) return read(span);
+          using Complex = std::complex<T>;
+          return 2 * read(std::span(reinterpret_cast<Complex*>(span.data()), span.size() / 2));
+        },
+        out);
+  }
+
  private:
   // As read(), in components (two per complex sample); `first` counts samples, and the range lies within sample_count().
   virtual std::size_t read_components(std::uint64_t first, Components out) = 0;

@@ -204,6 +204,7 @@ class Simulation {
         rows.push_back(simulated(1));
         return;
       case comm::Segmentation::head_and_rest:
+      case comm::Segmentation::short_or_long:
         rows.push_back(simulated(2));
         return;
       case comm::Segmentation::chunks: {
@@ -296,9 +297,8 @@ class Simulation {
 
   [[nodiscard]] std::vector<std::int64_t> sizes(const comm::Algorithm& algorithm, const comm::Shape& shape,
                                                 std::size_t bytes) const {
-    const bool head = algorithm.segmentation == comm::Segmentation::head_and_rest;
-    const std::vector<std::size_t> cuts =
-        comm::cut(bytes, shape.segments, 1, head ? comm::Options{}.head_bytes : 0);
+    const std::vector<std::size_t> cuts = comm::cut(
+        bytes, shape.segments, 1, comm::head_for(algorithm.segmentation, comm::Options{}.head_bytes));
     std::vector<std::int64_t> result(static_cast<std::size_t>(shape.slots()));
     for (int slot = 0; slot < shape.slots(); ++slot) {
       const auto s = static_cast<std::size_t>(shape.segment_of(slot));

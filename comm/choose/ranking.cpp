@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <tuple>
@@ -43,20 +44,26 @@ std::uint64_t scrambled(std::uint64_t x) {
   return x ^ (x >> 31U);
 }
 
-/// Bytes of each slot: a block or the vector is cut evenly, but for a head of fixed size.
+/// Of the first of several segments, where they are not equal.
+std::optional<std::size_t> head_bytes(Segmentation segmentation, std::size_t bytes) {
+  const std::size_t limit = Options{}.head_bytes;
+  if (segmentation == Segmentation::head_and_rest) return std::min(limit, bytes);
+  if (segmentation == Segmentation::short_or_long) return bytes <= limit ? bytes : 0;
+  return std::nullopt;
+}
+
+/// Bytes of each slot.
 std::vector<std::int64_t> slot_bytes(const Algorithm& algorithm, const Shape& shape, std::size_t bytes) {
   const auto segments = static_cast<std::size_t>(shape.segments);
-  if (shape.per_pair()) return slot_sizes(shape, std::vector{static_cast<std::int64_t>(bytes / segments)});
-  const std::size_t head = std::min(Options{}.head_bytes, bytes);
-  std::vector<std::int64_t> blocks(static_cast<std::size_t>(shape.blocks()));
-  for (std::size_t block = 0; block < blocks.size(); ++block) {
-    const std::size_t s = block % segments;
-    const std::size_t size = algorithm.segmentation == Segmentation::head_and_rest
-                                 ? (s == 0 ? head : bytes - head)
-                                 : bytes * (s + 1) / segments - bytes * s / segments;
-    blocks[block] = static_cast<std::int64_t>(size);
+  const std::optional<std::size_t> head = head_bytes(algorithm.segmentation, bytes);
+  std::vector<std::int64_t> result;
+  for (int slot = 0; slot < shape.slots(); ++slot) {
+    const auto s = static_cast<std::size_t>(shape.segment_of(slot));
+    const std::size_t size =
+        head ? (s == 0 ? *head : bytes - *head) : bytes * (s + 1) / segments - bytes * s / segments;
+    result.push_back(static_cast<std::int64_t>(size));
   }
-  return slot_sizes(shape, blocks);
+  return result;
 }
 
 /// One way to carry out a call.

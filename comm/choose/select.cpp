@@ -7,6 +7,7 @@
 #include <charconv>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "comm/choose/link_limits.hpp"
 
@@ -34,6 +35,9 @@ constexpr std::size_t kOwnBlockBytes = 131072;
 constexpr std::size_t kOwnAllgatherBytes = 90112;
 constexpr std::size_t kOwnPairBytes = 65536;
 constexpr std::size_t kOwnAllreduceBytes = 524288;
+// Between these on 48 hosts, too: few messages, where stock MPI sends each block by itself.
+constexpr std::size_t kManyPairsFromBytes = 256;
+constexpr std::size_t kManyPairsToBytes = 1024;
 // and from here on the one that keeps to one neighbour each way than the one with fewer rounds.
 constexpr std::size_t kRingBytesPerRank = 65536;
 constexpr std::size_t kOwnPipedBytes = 131072;
@@ -97,6 +101,9 @@ struct Rule {
   std::string_view among_hosts = {};
   /// And from how many bytes for each host, where its rounds are as many as the hosts.
   std::size_t levels_from_host_bytes = 0;
+  /// Among more than kFewRanks ranks with a host each, calls of so many bytes are ours although they are short. 0: none is.
+  std::size_t own_among_many_from_bytes = 0;
+  std::size_t own_among_many_to_bytes = 0;
 };
 
 bool is_tree_for_small(const Call& c) { return c.bytes <= kSmallBlockBytes && c.ranks() > kFewRanks; }
@@ -122,7 +129,9 @@ const Algorithm& choose_reduce(const Call& c) {
 }
 
 const Algorithm& choose_allgather(const Call& c) {
-  return c.bytes >= kOwnAllgatherBytes ? allgather_ring : allgather_circulant;
+  if (c.bytes < kOwnAllgatherBytes) return allgather_circulant;
+  const bool has_choice = c.ranks() > 2 && c.ranks() <= kMeasuredRanks;
+  return has_choice && gains_early(c.operation, c.group) ? allgather_gossip : allgather_ring;
 }
 
 const Algorithm& choose_allgatherv(const Call& c) {
@@ -149,11 +158,13 @@ const Algorithm& choose_reduce_scatter(const Call& c) {
   return c.bytes >= kOwnBlockBytes ? reduce_scatter_circulant_n : reduce_scatter_circulant;
 }
 
-/// One partner at a time: on 8 hosts pairwise exchange took 0.75 to 0.9 of the time of all at once.
+/// One partner at a time: on 8 hosts pairwise exchange took 0.75 to 0.9 of the time of all at once. Of short blocks, on 48 hosts bruck took
+/// 0.94 (256 bytes) and 0.83 (1 KB) of the time of circulant.
 const Algorithm& choose_alltoall(const Call& c) {
   if (c.group.has_levels() && c.bytes < kOneMessagePerHostBytes)
     return find_algorithm(c.operation, "pairwise@hosts");
-  return c.bytes <= kSmallBlockBytes ? alltoall_circulant : alltoall_pairwise;
+  if (c.bytes > kSmallBlockBytes) return alltoall_pairwise;
+  return c.ranks() > kFewRanks ? alltoall_bruck : alltoall_circulant;
 }
 
 // By nothing that a size has to do with: only their owners know the sizes.
@@ -180,7 +191,10 @@ constexpr auto kRules = [] {
   of(Operation::allreduce) = {kOwnAllreduceBytes, choose_allreduce, kLevelsAllreduceBytes, "ring@hosts",
                               kRingBytesPerRank};
   of(Operation::reduce_scatter) = {kOwnBlockBytes, choose_reduce_scatter, kLevelsBlockBytes, "ring@lanes"};
-  of(Operation::alltoall) = {kOwnPairBytes, choose_alltoall};
+  of(Operation::alltoall) = {.own_from_bytes = kOwnPairBytes,
+                             .choose = choose_alltoall,
+                             .own_among_many_from_bytes = kManyPairsFromBytes,
+                             .own_among_many_to_bytes = kManyPairsToBytes};
   of(Operation::alltoallv) = {0, choose_alltoallv};
   of(Operation::gatherv) = {0, choose_gatherv};
   of(Operation::scatterv) = {0, choose_scatterv};
@@ -325,6 +339,10 @@ bool prefers_stock(Operation operation, const GroupSize& group, std::size_t byte
   const Rule& known = rule(operation);
   // Two copies at once beat the kernel's one as soon as there is a pipe to use.
   if (group.has_pipes && group.is_one_host()) return bytes < kOwnPipedBytes;
+  const bool is_among_many = group.ranks > kFewRanks && group.ranks == group.hosts;
+  if (is_among_many && bytes > 0 && bytes >= known.own_among_many_from_bytes &&
+      bytes <= known.own_among_many_to_bytes)
+    return false;
   const bool composed = group.has_levels() && !known.among_hosts.empty();
   return bytes < (composed ? known.levels_from_bytes : known.own_from_bytes);
 }
@@ -336,10 +354,16 @@ bool is_worth_planning(Operation operation, const PredictionError& error, std::i
 }
 
 const Algorithm& without_arrivals(const Algorithm& chosen) {
-  if (&chosen == &reduce_papbi) return reduce_circulant;
-  if (chosen.flat != &reduce_papbi) return chosen;
-  return find_algorithm(chosen.operation,
-                        std::string(reduce_circulant.name) + "@" + std::string(chosen.composition->name));
+  constexpr std::array kOthers = {std::pair{&reduce_papbi, &reduce_circulant},
+                                  std::pair{&allgather_gossip, &allgather_ring}};
+  const Algorithm* const flat = chosen.composition == nullptr ? &chosen : chosen.flat;
+  for (const auto& [by_arrivals, other] : kOthers) {
+    if (flat != by_arrivals) continue;
+    if (chosen.composition == nullptr) return *other;
+    return find_algorithm(chosen.operation,
+                          std::string(other->name) + "@" + std::string(chosen.composition->name));
+  }
+  return chosen;
 }
 
 const Algorithm& never_by_arrivals(const Algorithm& chosen, const GroupSize& group, std::size_t bytes) {
@@ -369,6 +393,7 @@ int select_segments(const Algorithm& algorithm, const GroupSize& group, std::siz
     case Segmentation::whole:
       return 1;
     case Segmentation::head_and_rest:
+    case Segmentation::short_or_long:
       return 2;
     case Segmentation::chunks:
       return static_cast<int>(

@@ -83,7 +83,8 @@ struct PredictionError {
 [[nodiscard]] bool gains_early(Operation operation, const GroupSize& group);
 
 /// What "auto" takes in place of its choice where there are no arrivals to plan by: of papbi, which would be bi-greedy then,
-/// the circulant reduction, which takes as many rounds and is less upset by who comes late. Others stay.
+/// the circulant reduction, which takes as many rounds and is less upset by who comes late; of gossip the ring, whose messages are
+/// fewer. Others stay.
 [[nodiscard]] const Algorithm& without_arrivals(const Algorithm& chosen);
 
 /// The same in a group whose ranks never predict arrivals, so that nothing has been cut for `chosen`: reductions of vectors that are

@@ -227,17 +227,19 @@ RankSchedule CallPlanner::part(const PlannedCall& plan, std::vector<std::int64_t
   const Algorithm& chosen = *plan.choice.algorithm;
   const bool is_blind = plan.is_automatic() && arrival_ns.empty();
   const Algorithm& algorithm = is_blind ? without_arrivals(chosen) : chosen;
-  RankSchedule mine =
-      make_rank_schedule(algorithm,
-                         {.operation = algorithm.operation,
-                          .ranks = transport_.size(),
-                          .root = plan.signature.root,
-                          .segments = plan.segments,
-                          .ordered = plan.signature.ordered != 0,
-                          .arrival_ns = std::move(arrival_ns),
-                          .round_ns = round_ns(plan),
-                          .host = algorithm.composition != nullptr ? host_of_rank_ : std::vector<int>{}},
-                         transport_.rank());
+  const bool is_cut = &algorithm == &chosen || plan.choice.segments > 0;
+  RankSchedule mine = make_rank_schedule(
+      algorithm,
+      {.operation = algorithm.operation,
+       .ranks = transport_.size(),
+       .root = plan.signature.root,
+       .segments =
+           is_cut ? plan.segments : select_segments(algorithm, group_, plan.signature.bytes, options_),
+       .ordered = plan.signature.ordered != 0,
+       .arrival_ns = std::move(arrival_ns),
+       .round_ns = round_ns(plan),
+       .host = algorithm.composition != nullptr ? host_of_rank_ : std::vector<int>{}},
+      transport_.rank());
   // Always, not only if it has begun early: the order of combining, hence rounding, shall not depend on who came when.
   const bool early = plan.choice.background && is_reduction(algorithm.operation) && !mine.shape.ordered;
   return early ? combine_own_last(mine) : mine;
@@ -245,9 +247,8 @@ RankSchedule CallPlanner::part(const PlannedCall& plan, std::vector<std::int64_t
 
 Layout CallPlanner::layout(const PlannedCall& plan, const Shape& shape, std::span<const std::byte> send,
                            std::span<std::byte> recv) const {
-  const bool head = plan.choice.algorithm->segmentation == Segmentation::head_and_rest;
   return make_layout(shape, transport_.rank(), plan.offsets, plan.signature.element_bytes,
-                     head ? options_.head_bytes : 0, send, recv);
+                     head_for(plan.choice.algorithm->segmentation, options_.head_bytes), send, recv);
 }
 
 }  // namespace papfft::comm

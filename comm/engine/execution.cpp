@@ -118,12 +118,12 @@ struct Execution::Impl final : Pieces {
     if (part.shape.credits > 0) progress.set_credits(credits.size());
     for (std::optional<int> op = progress.next(); op; op = progress.next()) {
       any = true;
-      if (part.program[*op].credit == Credit::take) take_credit(*op);
       if (progress.phase(*op) == Phase::landed || progress.is_local(*op)) {
         finish(*op);
-      } else {
-        start(*op);
+        continue;
       }
+      if (part.program[*op].credit == Credit::take) take_credit(*op);
+      start(*op);
     }
     has_drained = false;
     return any;
@@ -196,7 +196,7 @@ struct Execution::Impl final : Pieces {
     data->apply(i);
     progress.ended(i);
     if (brings_data(i)) --receives_left;
-    if (part.program[i].credit != Credit::give) return;
+    if (part.program[i].credit != Credit::give || progress.is_local(i)) return;
     credits.landed(answers.of(i));
     has_drained = progress.credits_taken() == 0;
   }

@@ -9,8 +9,21 @@
 
 namespace papfft::comm {
 
-std::vector<std::size_t> cut(std::size_t bytes, int segments, std::size_t element_bytes,
-                             std::size_t head_bytes) {
+Head head_for(Segmentation segmentation, std::size_t head_bytes) {
+  switch (segmentation) {
+    case Segmentation::head_and_rest:
+      return {.bytes = head_bytes};
+    case Segmentation::short_or_long:
+      return {.bytes = head_bytes, .of_short_only = true};
+    case Segmentation::whole:
+    case Segmentation::even:
+    case Segmentation::chunks:
+      break;
+  }
+  return {};
+}
+
+std::vector<std::size_t> cut(std::size_t bytes, int segments, std::size_t element_bytes, Head head_wanted) {
   if (element_bytes == 0 || bytes % element_bytes != 0) {
     throw std::invalid_argument("cut: " + std::to_string(bytes) +
                                 " bytes are no whole number of elements of " + std::to_string(element_bytes));
@@ -20,8 +33,9 @@ std::vector<std::size_t> cut(std::size_t bytes, int segments, std::size_t elemen
   std::vector<std::size_t> cuts(parts + 1, 0);
   std::size_t head = 0;
   std::size_t first = 0;
-  if (head_bytes > 0 && parts > 1) {
-    head = std::min(elements, std::max<std::size_t>(1, head_bytes / element_bytes));
+  if (head_wanted.bytes > 0 && parts > 1) {
+    head = std::min(elements, std::max<std::size_t>(1, head_wanted.bytes / element_bytes));
+    if (head_wanted.of_short_only && bytes > head_wanted.bytes) head = 0;
     first = 1;
   }
   for (std::size_t s = first; s <= parts; ++s) {
@@ -47,7 +61,7 @@ Byte* place(std::span<Byte> buffer, std::size_t offset, std::size_t bytes) {
 }  // namespace
 
 Layout make_layout(const Shape& shape, Rank rank, std::span<const std::size_t> whole_offsets,
-                   std::size_t element_bytes, std::size_t head_bytes, std::span<const std::byte> send,
+                   std::size_t element_bytes, Head head, std::span<const std::byte> send,
                    std::span<std::byte> recv) {
   const auto slots = static_cast<std::size_t>(shape.slots());
   Layout layout{std::vector<std::size_t>(slots), std::vector<const std::byte*>(slots),
@@ -72,7 +86,7 @@ Layout make_layout(const Shape& shape, Rank rank, std::span<const std::size_t> w
     const std::size_t begin =
         whole_offsets[part] - (comes ? whole_offsets[static_cast<std::size_t>(shape.ranks)] : 0);
     const std::size_t bytes = whole_offsets[part + 1] - whole_offsets[part];
-    const std::vector<std::size_t> cuts = cut(bytes, shape.segments, element_bytes, head_bytes);
+    const std::vector<std::size_t> cuts = cut(bytes, shape.segments, element_bytes, head);
     for (int s = 0; s < shape.segments; ++s) {
       const int index = position * shape.segments + s;
       const auto slot = static_cast<std::size_t>(index);

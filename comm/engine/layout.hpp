@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "comm/schedule/core/registry.hpp"
 #include "comm/schedule/core/schedule.hpp"
 
 namespace papfft::comm {
@@ -20,11 +21,20 @@ struct Layout {
   void move_to(const std::byte* new_send, std::byte* new_recv);
 };
 
+/// The first segment of a block, where that is not one of equal ones.
+struct Head {
+  std::size_t bytes = 0;       ///< its size; 0: all segments are equal
+  bool of_short_only = false;  ///< only blocks of up to so many bytes have one
+};
+
+/// The head of the blocks that an algorithm's calls cut. @param head_bytes  Options::head_bytes
+[[nodiscard]] Head head_for(Segmentation segmentation, std::size_t head_bytes);
+
 /// How an even vector of `bytes` is cut into `segments`: segment s is [cuts[s], cuts[s+1]), in whole elements.
-/// @param head_bytes  0: equal segments; else the first segment's size, and the others share the rest.
+/// @param head  of several segments the first is this, and the others share the rest
 /// @return segments + 1 offsets, from 0 to bytes. @throws std::invalid_argument unless element_bytes divides bytes.
 [[nodiscard]] std::vector<std::size_t> cut(std::size_t bytes, int segments, std::size_t element_bytes,
-                                           std::size_t head_bytes = 0);
+                                           Head head = {});
 
 /// The layout for an operation on contiguous buffers.
 ///
@@ -36,9 +46,9 @@ struct Layout {
 /// @param send, recv  this rank's buffers as in MPI: the whole vector where the operation's side has it, else one
 ///                    block (or nothing, where MPI ignores the argument, or where only the sizes are wanted). They may
 ///                    be the same memory (in place).
-/// @param head_bytes  see cut().
+/// @param head        see cut().
 [[nodiscard]] Layout make_layout(const Shape& shape, Rank rank, std::span<const std::size_t> whole_offsets,
-                                 std::size_t element_bytes, std::size_t head_bytes,
-                                 std::span<const std::byte> send, std::span<std::byte> recv);
+                                 std::size_t element_bytes, Head head, std::span<const std::byte> send,
+                                 std::span<std::byte> recv);
 
 }  // namespace papfft::comm

@@ -35,6 +35,12 @@ bool is_invited(const Program& program, int i) {
   });
 }
 
+bool is_void(const Shape& shape, const Op& op, const SlotSizes& sizes) {
+  if (is_local(op.kind) || (shape.credits > 0 && !shape.names_what_it_grants)) return false;
+  const BlockRange slots = op.blocks.count() > 0 ? op.blocks : op.about;
+  return slots.count() > 0 && sizes.of(slots) == 0;
+}
+
 }  // namespace
 
 Progress::Progress(const Shape& shape, const Program& program, const SlotSizes& sizes, const Rules& rules,
@@ -49,24 +55,24 @@ Progress::Progress(const Shape& shape, const Program& program, const SlotSizes& 
   for (int i = 0; i < program.size(); ++i) {
     const Op& op = program[i];
     Node& n = node(i);
-    const bool is_void = op.blocks.count() > 0 && sizes.of(op.blocks) == 0 && shape.credits == 0;
-    const bool local = comm::is_local(op.kind) || is_void;
+    const bool local = comm::is_local(op.kind) || is_void(shape, op, sizes);
+    const Credit credit = local ? Credit::none : op.credit;
     const bool invited = op.kind == OpKind::send && is_invited(program, i);
-    const bool counted = !local && op.credit == Credit::none && op.blocks.count() > 0 && !invited;
+    const bool counted = !local && credit == Credit::none && op.blocks.count() > 0 && !invited;
     const bool aside = counted && op.kind == OpKind::recv_combine && rules.landing == Landing::aside;
     const bool needs = !needs_arrival.empty() && needs_arrival[static_cast<std::size_t>(i)];
-    takes = takes || op.credit == Credit::take;
+    takes = takes || credit == Credit::take;
     if (local) n.traits |= kLocal;
     if (counted) n.traits |= op.kind == OpKind::send ? kSend : kReceive;
     if (aside) n.traits |= kAside;
     if (op.inside) n.traits |= kInside;
     if (needs) n.traits |= kNeedsArrival;
-    if (op.credit == Credit::take) n.traits |= kTake;
-    if (op.credit == Credit::give) n.traits |= kGive;
+    if (credit == Credit::take) n.traits |= kTake;
+    if (credit == Credit::give) n.traits |= kGive;
     // What lands aside waits for its message instead of for the window.
     n.unmet = static_cast<int>(program.after(i).size()) + (needs ? 1 : 0) + (counted ? 1 : 0);
     if (counted) lane_of(i).ops.push_back(i);
-    if (n.unmet == 0 && op.credit != Credit::take) make_ready(i);
+    if (n.unmet == 0 && credit != Credit::take) make_ready(i);
   }
   sends_to_start_ = static_cast<int>(lanes_[0].ops.size() + lanes_[2].ops.size());
   if (takes) number_peers(program);

@@ -68,7 +68,8 @@ class ProgressObserver {
 /// conditions hold.
 ///
 /// A message whose slots are all empty is void: it is a local op at both ends and is never sent, since both ends know the sizes.
-/// A message that names no slots is sent. In a schedule with credits every message is sent.
+/// So is a message without slots that is for such slots (Op::about); any other is sent. What is void takes no credit and gives none
+/// back. In a schedule with credits that does not say what it grants (Shape::names_what_it_grants) every message is sent.
 ///
 /// Each condition stays true once it is true, except for the credit. So without credits the order of events does not matter:
 /// all runs of a schedule end the same ops.

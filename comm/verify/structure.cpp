@@ -20,7 +20,7 @@ class StructureCheck {
 
   std::optional<std::string> run() {
     const bool sound = shape_is_sound() && programs_are_sound() && messages_match() && ports_are_single() &&
-                       credits_come_back() && announcements_are_heard();
+                       both_ends_know_what_it_is_for() && credits_come_back() && announcements_are_heard();
     return sound ? std::nullopt : error_;
   }
 
@@ -75,7 +75,10 @@ class StructureCheck {
     const Op& op = program[i];
     const int slots = shape_.slots();
     const auto inside = [&](int first, int last) { return first >= 0 && first <= last && last <= slots; };
-    if (!inside(op.blocks.first, op.blocks.last)) return fail(r, i, "slots out of range");
+    if (!inside(op.blocks.first, op.blocks.last) || !inside(op.about.first, op.about.last))
+      return fail(r, i, "slots out of range");
+    if (op.about.count() > 0 && (is_local(op.kind) || op.blocks.count() > 0))
+      return fail(r, i, "only an empty message is for other slots");
     if (is_local(op.kind)) {
       if (op.peer != -1) return fail(r, i, "a local op with a peer");
       const int last = op.from + op.blocks.count();
@@ -183,17 +186,32 @@ class StructureCheck {
     return true;
   }
 
+  /// Both ends leave out what is for empty slots, or none.
+  bool both_ends_know_what_it_is_for() {
+    return for_each_op([&](Rank r, int i, const Op& op) {
+      if (op.kind != OpKind::send) return true;
+      const OpRef to = partners_[idx(r)][idx(i)];
+      return op.about.count() == schedule_.programs[idx(to.rank)][to.op].about.count() ||
+             fail(r, i, "only one end knows what slots it is for");
+    });
+  }
+
   bool credits_come_back() {
     bool any = false;
     for (Rank r = 0; r < shape_.ranks; ++r) {
-      std::map<Rank, int> taken;  // by peer
+      struct Marked {
+        std::vector<BlockRange> takes;  // what each is for
+        std::vector<BlockRange> gives;  // what each brings
+      };
+      std::map<Rank, Marked> with;  // by peer
       for (const Op& op : schedule_.programs[idx(r)].ops()) {
-        if (op.credit == Credit::none) continue;
-        any = true;
-        taken[op.peer] += op.credit == Credit::take ? 1 : -1;
+        if (op.credit == Credit::take) with[op.peer].takes.push_back(op.about);
+        if (op.credit == Credit::give)
+          with[op.peer].gives.push_back(shape_.names_what_it_grants ? op.blocks : BlockRange{});
       }
-      for (const auto& [peer, open] : taken) {
-        if (open == 0) continue;
+      any = any || !with.empty();
+      for (const auto& [peer, marked] : with) {
+        if (marked.takes == marked.gives) continue;
         return fail("rank " + std::to_string(r) + ": takes and gives differ with rank " +
                     std::to_string(peer));
       }

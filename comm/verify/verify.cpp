@@ -76,7 +76,7 @@ class Run {
     for (Rank r = 0; r < shape_.ranks; ++r) {
       const Program& program = schedule_.programs[idx(r)];
       for (int i = 0; i < program.size(); ++i) {
-        const bool asks = program[i].credit == Credit::take && program[i].peer == absent;
+        const bool asks = takes(r, i) && program[i].peer == absent;
         if (asks && progress_[idx(r)].phase(i) != Phase::waiting)
           fail(r, i, "asks before the peer has arrived");
       }
@@ -107,6 +107,13 @@ class Run {
   }
 
   [[nodiscard]] const Op& op_at(OpRef at) const { return schedule_.programs[idx(at.rank)][at.op]; }
+  /// What is void needs no credit.
+  [[nodiscard]] bool takes(Rank r, int i) const {
+    return op_at({r, i}).credit == Credit::take && !progress_[idx(r)].is_local(i);
+  }
+  [[nodiscard]] bool gives(Rank r, int i) const {
+    return op_at({r, i}).credit == Credit::give && !progress_[idx(r)].is_local(i);
+  }
   /// Nothing is ever in it, so it holds all that is promised.
   [[nodiscard]] bool is_void(int slot) const { return sizes_.of({slot, slot + 1}) == 0; }
 
@@ -145,7 +152,7 @@ class Run {
 
   void carry_out(Rank r, int i) {
     const Op& op = op_at({r, i});
-    if (op.credit == Credit::take) ++taken_[{r, op.peer}];
+    if (takes(r, i)) ++taken_[{r, op.peer}];
     if (progress_[idx(r)].phase(i) == Phase::landed) {
       write({r, i}, landed_.extract({r, i}).mapped());
     } else if (is_local(op.kind)) {
@@ -228,7 +235,7 @@ class Run {
 
   void end(Rank r, int i) {
     const Op& op = op_at({r, i});
-    if (op.credit == Credit::give && --taken_[{r, op.peer}] < 0) fail(r, i, "gives back what was not taken");
+    if (gives(r, i) && --taken_[{r, op.peer}] < 0) fail(r, i, "gives back what was not taken");
     progress_[idx(r)].ended(i);
     awake_.push_back(r);
   }

@@ -12,7 +12,6 @@ ring=$2
 papfft=${3-}
 name=test-$$
 other=$name-b # one name is the beginning of the other: neither may touch the other's namespaces
-failures=0
 scratch=$(mktemp -d)
 clean_up() {
   "$script" down --name "$name" >/dev/null || true
@@ -22,26 +21,8 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 1' INT TERM HUP
 
-cluster() {
-  local command=$1
-  shift
-  "$script" "$command" --name "$name" "$@"
-}
-check() { # check WHAT COMMAND...: the command must succeed
-  local what=$1
-  shift
-  if "$@"; then
-    echo "ok: $what"
-  else
-    echo "FAILED: $what" >&2
-    failures=$((failures + 1))
-  fi
-}
-# result COMMAND...: its exit code in `code`, what it wrote in `output`
-result() {
-  code=0
-  output=$("$@" 2>&1) || code=$?
-}
+# shellcheck source=tests/cluster/checks.sh
+. "$(dirname "$0")/checks.sh"
 # A port that nobody listens on: a host that is there refuses, one that is not lets us wait.
 reaches() {
   local code=0

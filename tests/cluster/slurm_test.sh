@@ -13,10 +13,11 @@ ring=$3
 papfft=$4
 templates=$5
 name=slurm-$$
-failures=0
 hosts=4 preemptions=1
 [[ $length == short ]] || hosts=8 preemptions=3
 scratch=$(mktemp -d)
+# shellcheck source=tests/cluster/checks.sh
+. "$(dirname "$0")/checks.sh"
 clean_up() {
   "$script" down --name "$name" >/dev/null || true
   rm -rf "$scratch"
@@ -27,27 +28,7 @@ cd "$scratch"
 PATH=$(dirname "$papfft"):$PATH
 export PAPFFT_WAIT=nap # the hosts share this machine's cores
 
-cluster() {
-  local command=$1
-  shift
-  "$script" "$command" --name "$name" "$@"
-}
 on_host() { cluster exec -- "$@"; }
-check() { # check WHAT COMMAND...: the command must succeed
-  local what=$1
-  shift
-  if "$@"; then
-    echo "ok: $what"
-  else
-    echo "FAILED: $what" >&2
-    failures=$((failures + 1))
-  fi
-}
-# result COMMAND...: its exit code in `code`, what it wrote in `output`
-result() {
-  code=0
-  output=$("$@" 2>&1) || code=$?
-}
 not() { ! "$@"; }
 namespaces() { find /run/netns -maxdepth 1 -name "papfft.$name.*" 2>/dev/null; }
 # wait_until COMMAND...: for at most 300 s

@@ -57,6 +57,37 @@ TEST(MpiSession, EveryAlgorithmInTheBackgroundEqualsMpi) {
   session.close();
 }
 
+TEST(MpiSession, AllgathersAndAllreducesInTheBackgroundEqualMpis) {
+  MpiSession session(MPI_COMM_WORLD, quick(), SessionOptions{});
+  const int me = session.rank();
+  constexpr int n = 20000;
+  const std::size_t all = static_cast<std::size_t>(n) * static_cast<std::size_t>(session.size());
+  for (const Algorithm* algorithm : algorithms()) {
+    const bool gathers = algorithm->operation == Operation::allgather;
+    if (!gathers && algorithm->operation != Operation::allreduce) continue;
+    const std::string name = "b" + std::string(algorithm->name);
+    for (int iteration = 0; iteration < 3; ++iteration) {
+      session.processing_start();
+      std::this_thread::sleep_for(std::chrono::milliseconds((3 * me + iteration) % 4));
+      session.edge(0.5);
+      std::this_thread::sleep_for(std::chrono::milliseconds((3 * me + iteration) % 4));
+      session.processing_end();
+      std::vector<double> mine(n);
+      for (int i = 0; i < n; ++i) mine[static_cast<std::size_t>(i)] = me * 17 + i % 1000 + iteration;
+      std::vector<double> expected(gathers ? all : n);
+      std::vector<double> actual(expected.size());
+      if (gathers) {
+        MPI_Allgather(mine.data(), n, MPI_DOUBLE, expected.data(), n, MPI_DOUBLE, MPI_COMM_WORLD);
+        session.allgather(mine.data(), n, MPI_DOUBLE, actual.data(), n, MPI_DOUBLE, name);
+      } else {
+        MPI_Allreduce(mine.data(), expected.data(), n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        session.allreduce(mine.data(), actual.data(), n, MPI_DOUBLE, MPI_SUM, name);
+      }
+      EXPECT_EQ(actual, expected) << to_string(algorithm->operation) << ' ' << name;
+    }
+  }
+}
+
 TEST(MpiSession, PersistentCallsEqualMpi) {
   MpiSession session(MPI_COMM_WORLD, quick(), SessionOptions{});
   const int me = session.rank();

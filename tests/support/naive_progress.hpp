@@ -122,8 +122,10 @@ class NaiveProgress final : public ProgressObserver {
   }
 
   [[nodiscard]] bool is_void(const Op& op) const {
-    if (schedule_.shape.credits > 0 || op.blocks.count() == 0) return false;
-    return std::all_of(bytes_.begin() + op.blocks.first, bytes_.begin() + op.blocks.last,
+    if (schedule_.shape.credits > 0 && !schedule_.shape.names_what_it_grants) return false;
+    const BlockRange slots = op.blocks.count() == 0 ? op.about : op.blocks;
+    if (slots.count() == 0) return false;
+    return std::all_of(bytes_.begin() + slots.first, bytes_.begin() + slots.last,
                        [](std::int64_t bytes) { return bytes == 0; });
   }
   [[nodiscard]] bool is_here(const Op& op) const { return comm::is_local(op.kind) || is_void(op); }
@@ -163,6 +165,7 @@ class NaiveProgress final : public ProgressObserver {
   [[nodiscard]] int credits_out(Rank r) const {
     int out = 0;
     for (int k = 0; k < program_of(r).size(); ++k) {
+      if (is_here(program_of(r)[k])) continue;
       const Credit credit = program_of(r)[k].credit;
       if (credit == Credit::take && state(r, k).started) ++out;
       if (credit == Credit::give && state(r, k).ended) --out;
@@ -171,7 +174,8 @@ class NaiveProgress final : public ProgressObserver {
   }
 
   [[nodiscard]] bool asks(Rank r, int i) const {
-    return program_of(r)[i].credit == Credit::take && !state(r, i).started && is_ready(r, i);
+    const Op& op = program_of(r)[i];
+    return op.credit == Credit::take && !is_here(op) && !state(r, i).started && is_ready(r, i);
   }
 
   [[nodiscard]] bool has_turn(Rank r, int i) const {
@@ -186,7 +190,8 @@ class NaiveProgress final : public ProgressObserver {
   [[nodiscard]] bool may_start(Rank r, int i) const {
     const Op& op = program_of(r)[i];
     if (state(r, i).started) return false;
-    if (op.credit == Credit::take) return credits_out(r) < ranks_[at(r)].credits && has_turn(r, i);
+    if (op.credit == Credit::take && !is_here(op))
+      return credits_out(r) < ranks_[at(r)].credits && has_turn(r, i);
     if (is_counted(r, i) && !is_in_window(r, i)) return false;
     return is_aside(r, i) ? ranks_[at(r)].begun : is_ready(r, i);
   }

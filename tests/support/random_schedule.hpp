@@ -43,6 +43,7 @@ class RandomScheduler {
       held_.emplace_back();
       for (int s = 0; s < shape.blocks(); ++s) held_.back().push_back(holds_first(r, s) ? 1U << at(r) : 0U);
     }
+    shape.names_what_it_grants = with_credits_ && chance(2);
     while (!all_is_done()) add_message();
     if (!uses_credits_) shape.credits = 0;
     for (ProgramBuilder& builder : builders_) case_.schedule.programs.push_back(builder.take());
@@ -114,6 +115,10 @@ class RandomScheduler {
   }
 
   void move(Rank from, Rank to, BlockRange blocks, Use how) {
+    const bool aside = chance(3);
+    const int shift = aside ? shape().blocks() : 0;
+    const BlockRange there{blocks.first + shift, blocks.last + shift};
+    const auto about = [&](BlockRange slots) { return shape().names_what_it_grants ? slots : BlockRange{}; };
     int told = -1;
     int granted = -1;
     const bool by_credit = with_credits_ && chance(2);
@@ -122,19 +127,20 @@ class RandomScheduler {
       case_.schedule.shape.credits = 1 + static_cast<int>(below(3));
       int written = -1;
       for (int s = blocks.first; s < blocks.last; ++s) written = std::max(written, writers_[at(from)][at(s)]);
-      granted = builders_[at(from)].add({.kind = OpKind::send, .announces = true, .peer = to}, {written});
-      told = builders_[at(to)].recv(from, {}, 0, {});
+      granted = builders_[at(from)].add(
+          {.kind = OpKind::send, .announces = true, .peer = to, .about = about(blocks)}, {written});
+      told = builders_[at(to)].add({.kind = OpKind::recv, .peer = from, .about = about(there)});
     }
-    const bool aside = chance(3);
-    const int shift = aside ? shape().blocks() : 0;
     Op receive{.kind = how == Use::combine && !aside ? OpKind::recv_combine : OpKind::recv,
                .credit = by_credit ? Credit::give : Credit::none,
                .peer = from,
-               .blocks = {blocks.first + shift, blocks.last + shift}};
+               .blocks = there};
     int received = builders_[at(to)].add(receive, {told});
     if (by_credit) {
-      builders_[at(to)].add({.kind = OpKind::send, .credit = Credit::take, .peer = from}, {told});
-      granted = builders_[at(from)].recv(to, {}, 0, {granted});
+      builders_[at(to)].add(
+          {.kind = OpKind::send, .credit = Credit::take, .peer = from, .about = about(there)}, {told});
+      granted =
+          builders_[at(from)].add({.kind = OpKind::recv, .peer = to, .about = about(blocks)}, {granted});
     }
     builders_[at(from)].send(to, blocks, 0, {granted});
     if (aside && how == Use::combine) {

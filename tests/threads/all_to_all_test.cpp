@@ -219,6 +219,59 @@ TEST(AllToAll, BlockSizesThatDifferBetweenRanksAreFoundBeforeTheData) {
   EXPECT_EQ(thrown, 3);
 }
 
+/// The operation's algorithms, each also in the background.
+std::vector<std::string> in_sessions(Operation operation) {
+  std::vector<std::string> result = {"auto"};
+  for (const Algorithm* algorithm : algorithms()) {
+    if (algorithm->operation != operation) continue;
+    result.emplace_back(algorithm->name);
+    result.push_back("b" + result.back());
+  }
+  return result;
+}
+
+// What is planned by arrivals is another schedule in each call, and what begins early has messages for a rank before that comes.
+TEST(AllToAll, EveryAlgorithmWorksInASessionWhoseRanksComeApart) {
+  constexpr int kRanks = 5;
+  constexpr std::size_t kElements = 20001;
+  std::atomic<int> planned{0};
+  std::atomic<int> begun{0};
+  ThreadGroup(kRanks, 3).run([&](Transport& transport) {
+    Session session(transport, quick(), {});
+    const int me = session.rank();
+    const auto come_apart = [&](int call) {
+      const auto half = std::chrono::milliseconds(4 + 2 * ((2 * me + call) % kRanks));
+      session.processing_start();
+      std::this_thread::sleep_for(half);
+      session.edge(0.5);
+      std::this_thread::sleep_for(half);
+      session.processing_end();
+    };
+    for (const std::string& algorithm : in_sessions(Operation::allgather)) {
+      for (int call = 0; call < 4; ++call) {
+        come_apart(call);
+        std::vector<int> all(kRanks * kElements);
+        session.allgather<int>(block(call, me, kElements), all, algorithm);
+        ASSERT_EQ(all, whole(call, kRanks, kElements)) << algorithm << ", call " << call;
+      }
+    }
+    for (const std::string& algorithm : in_sessions(Operation::allreduce)) {
+      for (int call = 0; call < 4; ++call) {
+        come_apart(call);
+        std::vector<std::uint64_t> sum(kElements);
+        session.allreduce<std::uint64_t>(contributions(me, kElements), sum, std::plus<>{}, algorithm);
+        for (std::size_t i = 0; i < kElements; ++i)
+          ASSERT_EQ(sum[i], sum_of_all(kRanks, i)) << algorithm << ", call " << call;
+      }
+    }
+    planned += static_cast<int>(session.statistics().planned);
+    begun += static_cast<int>(session.statistics().begun_early);
+    session.close();
+  });
+  EXPECT_GT(planned, 0);
+  EXPECT_GT(begun, 0);
+}
+
 TEST(AllToAll, WorkInASessionByArrivalsAndInTheBackground) {
   std::atomic<int> planned{0};
   ThreadGroup(4).run([&](Transport& transport) {

@@ -78,7 +78,7 @@ TEST(AbandonedExecution, KeepsWhatItsMessagesUse) {
             make_rank_schedule(*algorithm, {.operation = algorithm->operation, .ranks = 4}, rank);
         std::vector<std::size_t> offsets = {0};
         for (int block = 0; block < part.shape.parts(); ++block) offsets.push_back(offsets.back() + kBytes);
-        Layout sizes = make_layout(part.shape, rank, offsets, 1, 0, {}, {});
+        Layout sizes = make_layout(part.shape, rank, offsets, 1, {}, {}, {});
         Execution execution(std::move(part), std::move(sizes), transport, 0, {4, 4});
         while (execution.step()) {
         }

@@ -55,7 +55,7 @@ CountingTransport sends_of(Operation operation, std::string_view algorithm, std:
                                          {.operation = operation, .ranks = 8, .segments = segments}, 0);
   std::vector<std::byte> data(bytes);
   const std::vector<std::size_t> offsets = {0, bytes};
-  Layout layout = make_layout(part.shape, 0, offsets, 1, 0, data, data);
+  Layout layout = make_layout(part.shape, 0, offsets, 1, {}, data, data);
   const ElementReducer<std::byte, std::bit_or<>> reducer({}, true);
   const Window window = select_window(part.shape, bytes, Options{});
   Execution execution(std::move(part), std::move(layout), transport, 0, window, &reducer, nullptr,

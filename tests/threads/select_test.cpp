@@ -294,6 +294,34 @@ TEST(SelectAlgorithm, ServesScatterAndGatherByBlockAndHosts) {
   }
 }
 
+// Measured on 48 hosts (docs/measurements.md).
+TEST(SelectAlgorithm, ExchangesShortBlocksAmongManyRanksByFewMessages) {
+  EXPECT_EQ(name_of(Operation::alltoall, 48, 1024), "bruck");
+  EXPECT_EQ(name_of(Operation::alltoall, 8, 1024), "circulant");
+  EXPECT_EQ(name_of(Operation::alltoall, 48, 4096), "pairwise");
+  const auto prefers = [](const GroupSize& group, std::size_t bytes) {
+    return prefers_stock(Operation::alltoall, group, bytes);
+  };
+  EXPECT_FALSE(prefers(48, 256));
+  EXPECT_FALSE(prefers(48, 1024));
+  EXPECT_TRUE(prefers(48, 255)) << "nobody has measured these";
+  EXPECT_TRUE(prefers(48, 1025));
+  EXPECT_TRUE(prefers(48, 0));
+  EXPECT_TRUE(prefers(16, 1024));
+  EXPECT_TRUE(prefers(GroupSize(48, 12), 1024)) << "several ranks per host";
+  EXPECT_TRUE(prefers_stock(Operation::bcast, 48, 1024)) << "another operation";
+}
+
+TEST(SelectAlgorithm, GathersEverywhereByArrivalsWhereCallsBeginEarly) {
+  constexpr std::size_t kLong = 1 << 20;
+  EXPECT_EQ(name_of(Operation::allgather, 8, kLong), "gossip");
+  EXPECT_EQ(name_of(Operation::allgather, 8, kLong, false, true), "ring")
+      << "in one host's memory nothing does";
+  EXPECT_EQ(name_of(Operation::allgather, 2, kLong), "ring") << "each has one message for the other";
+  EXPECT_EQ(name_of(Operation::allgather, 257, kLong), "ring") << "nobody has measured what planning costs";
+  EXPECT_EQ(name_of(Operation::allgather, 8, 1024), "circulant");
+}
+
 TEST(SelectAlgorithm, ServesReductionsBySizeAndOrder) {
   for (const int ranks : {3, 8, 100}) {
     EXPECT_EQ(name_of(Operation::reduce, ranks, 4096), "bnom");
@@ -436,6 +464,8 @@ TEST(SelectAlgorithm, ReducesShortVectorsInLargerGroupsIfNobodyPredictsArrivals)
 
 TEST(SelectAlgorithm, ReducesWithoutArrivalsOnTheCirculantGraph) {
   EXPECT_EQ(without_arrivals(find_algorithm(Operation::reduce, "papbi")).name, "circulant");
+  EXPECT_EQ(without_arrivals(find_algorithm(Operation::allgather, "gossip")).name, "ring");
+  EXPECT_EQ(without_arrivals(find_algorithm(Operation::allgather, "gossip@hosts")).name, "ring@hosts");
   for (const Algorithm* a : algorithms()) {
     const Algorithm& other = without_arrivals(*a);
     EXPECT_EQ(other.operation, a->operation);

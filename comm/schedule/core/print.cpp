@@ -24,6 +24,7 @@ std::string to_json(const Op& op, std::span<const int> after) {
   text += is_local(op.kind) ? "\"from\":" + std::to_string(op.from) : "\"peer\":" + std::to_string(op.peer);
   text += ",\"blocks\":" + range_text(op.blocks, '[', ']') + ",\"round\":" + std::to_string(op.round);
   if (combines(op.kind)) text += std::string(",\"incoming_first\":") + (op.incoming_first ? "true" : "false");
+  if (op.about.count() > 0) text += ",\"about\":" + range_text(op.about, '[', ']');
   if (op.announces) text += ",\"announces\":true";
   if (op.inside) text += ",\"inside\":true";
   if (op.credit != Credit::none) {
@@ -42,6 +43,7 @@ std::string describe(const Op& op) {
     text += (op.kind == OpKind::send ? " ->" : " <-") + std::to_string(op.peer);
   }
   text += op.blocks.count() == 0 ? " empty" : " " + range_text(op.blocks, '[', ')');
+  if (op.about.count() > 0) text += " for " + range_text(op.about, '[', ')');
   if (op.incoming_first) text += " incoming first";
   if (op.announces) text += " announces";
   if (op.inside) text += " inside its host";

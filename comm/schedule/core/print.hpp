@@ -14,7 +14,7 @@ namespace papfft::comm {
 
 /// {"operation", "ranks", "root", "segments", "holder", "scratch", "credits", "single_port", "ordered",
 ///  "programs": [[{"kind", "peer", "blocks": [first, last], "round", "after": [...]}, ...], ...]};
-/// local ops have "from" instead of "peer", combining ops "incoming_first", some "credit".
+/// local ops have "from" instead of "peer", combining ops "incoming_first", some empty messages "about", some ops "credit".
 [[nodiscard]] std::string to_json(const Schedule& schedule);
 
 }  // namespace papfft::comm

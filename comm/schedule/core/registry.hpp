@@ -35,7 +35,8 @@ enum class Segmentation : std::uint8_t {
   whole,          ///< always one segment
   even,           ///< any number of equal segments
   head_and_rest,  ///< two: a first segment of fixed size, and all the rest
-  chunks          ///< segments of Options::chunk_bytes, below the size from which messages need a handshake
+  short_or_long,  ///< two, one of them empty: the first has blocks of up to Options::head_bytes, the second longer ones
+  chunks  ///< segments of Options::chunk_bytes, below the size from which messages need a handshake
 };
 
 /// One algorithm: a pure generator and what a user may know about it. Each is defined in a file of its own,

@@ -55,6 +55,7 @@ struct Op {
   bool inside = false;
   Rank peer = -1;          ///< -1 for local ops
   BlockRange blocks = {};  ///< slots of this rank
+  BlockRange about = {};   ///< of an empty message: the slots that it is for; see Shape::names_what_it_grants
   int from = -1;           ///< local ops: the first source slot
   int round = 0;           ///< for printing and the port check; the executor ignores it
   friend bool operator==(const Op&, const Op&) = default;
@@ -111,6 +112,9 @@ struct Shape {
   bool single_port = false;
   /// See Credit: how many each rank has; 0 if nothing is marked. Any number from 1 must do, so the executor may adapt it.
   int credits = 0;
+  /// With credits: every announcement and every take, and the receive of it, is an empty message that says what it is for
+  /// (Op::about). So nothing is said about slots that are empty, which both ends know.
+  bool names_what_it_grants = false;
   /// Contributions are combined in rank order 0, 1, ..., so that the operation need not be commutative.
   bool ordered = false;
 

@@ -54,7 +54,8 @@ TEST_P(PredictorReplayOfOnePhase, TheChoiceIsAboutAsGoodAsTheBestEstimator) {
 }
 
 TEST_P(PredictorReplay, DecidedCallsAreNotSlowerThanObliviousOnes) {
-  for (const comm::Operation operation : {comm::Operation::scatter, comm::Operation::reduce}) {
+  for (const comm::Operation operation :
+       {comm::Operation::scatter, comm::Operation::reduce, comm::Operation::allgather}) {
     const ReplayTimes times = replay_times(calls, operation, kBytes);
     EXPECT_GT(times.calls, 10U);
     EXPECT_LE(times.decided_ns, 1.01 * times.oblivious_ns) << to_string(operation);

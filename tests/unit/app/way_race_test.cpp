@@ -83,6 +83,47 @@ TEST(WayRace, WhatIsNotSurelyFasterHasTheUsualTime) {
   EXPECT_EQ(us_of("lucky", "nobody"), 4.5e6);
 }
 
+TEST(WayRace, TheBestMeetTheUsualWayAgain) {
+  const auto then = [](std::vector<double> race, std::initializer_list<double> later) {
+    race.insert(race.end(), later);
+    return race;
+  };
+  Track track;
+  track.times_s = {{"usual", {5, 6, 5, 6, 5, 6}},
+                   {"lucky", then({1, 1, 1, 1, 1, 1}, {5, 6, 5, 6, 5, 6})},
+                   {"good", {3}},
+                   {"fair", then({3.5, 3.5, 3.5, 3.5, 3.5, 3.5}, {4, 4, 4, 4, 4, 4})},
+                   {"fourth", {4, 4, 4, 4, 4, 4}},
+                   {"slow", {8}}};
+  WayRace race = track.race();
+  for (const char* way : {"slow", "fourth", "lucky", "fair", "good", "usual"}) race.add(way);
+  race.round(6, 10);
+  EXPECT_EQ(race.ways("usual").front().name, "lucky");
+  race.confirm("usual", 6, 1000);
+  const auto ways = race.ways("usual");
+  EXPECT_EQ(ways[0], (comm::DecisionTable::Way{"good", 3e6}));
+  EXPECT_EQ(ways[1], (comm::DecisionTable::Way{"fair", 4e6}));
+  EXPECT_EQ(ways[2].us, 6e6);  // the rest is as slow as the usual way, as far as anybody knows
+  EXPECT_EQ(ways.back().name, "slow");
+  EXPECT_EQ(track.calls["good"], 12U);
+  EXPECT_EQ(track.calls["fourth"], 6U);
+  race.confirm("nobody", 6, 1000);
+  EXPECT_EQ(track.calls["good"], 12U);
+}
+
+TEST(WayRace, WithoutTimeNobodyMeetsAgain) {
+  Track track;
+  track.times_s = {{"usual", {5}}, {"fast", {1}}};
+  WayRace race = track.race();
+  for (const char* way : {"usual", "fast"}) race.add(way, true);
+  race.round(6, 10);
+  race.confirm("usual", 6, 0);
+  EXPECT_EQ(track.calls["fast"], 6U);
+  race.confirm("usual", 6, 20);  // fewer calls than can tell
+  EXPECT_EQ(race.ways("usual").front().name, "fast");
+  EXPECT_EQ(track.calls["usual"], 10U);
+}
+
 TEST(WayRace, OfFewCallsTheLeastCounts) {
   Track track;
   track.times_s = {{"usual", {5}}, {"faster", {40, 4}}};

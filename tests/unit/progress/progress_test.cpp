@@ -113,6 +113,36 @@ TEST(Progress, WhatNamesNoSlotsIsNotCountedAndWhatIsEmptyIsLocal) {
   EXPECT_FALSE(progress.is_local(2));
   part.shape.credits = 1;
   EXPECT_FALSE(Progress(part.shape, part.program, SlotSizes(std::vector<int>{8, 0}), {}).is_local(1));
+  part.shape.names_what_it_grants = true;
+  EXPECT_TRUE(Progress(part.shape, part.program, SlotSizes(std::vector<int>{8, 0}), {}).is_local(1));
+}
+
+// Two grants: the first is for an empty slot. With one credit the second would have to wait for it.
+TEST(Progress, AGrantForEmptySlotsIsNotSentAndTakesNoCredit) {
+  Part part;
+  part.shape.credits = 1;
+  part.shape.names_what_it_grants = true;
+  for (const int slot : {0, 1}) {
+    Op answer = message(OpKind::recv, 1, {slot, slot + 1});
+    answer.credit = Credit::give;
+    Op grant = with_credit(OpKind::send, 1, Credit::take);
+    grant.about = answer.blocks;
+    part.add(answer);
+    part.add(grant);
+  }
+  Progress progress(part.shape, part.program, SlotSizes(std::vector<int>{0, 8}), {});
+  progress.begin();
+  EXPECT_THAT(startable(progress), testing::UnorderedElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(progress.credits_taken(), 1);
+  for (const int op : {0, 1}) {
+    EXPECT_TRUE(progress.is_local(op));
+    progress.ended(op);
+  }
+  EXPECT_EQ(progress.credits_taken(), 1);
+  progress.ended(3);
+  progress.ended(2);
+  EXPECT_EQ(progress.credits_taken(), 0);
+  EXPECT_TRUE(progress.done());
 }
 
 TEST(Progress, WhatIsCombinedLandsAsideOrWaits) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "comm/progress/progress.hpp"
 #include "comm/schedule/core/background.hpp"
 #include "comm/schedule/core/builder.hpp"
 #include "comm/schedule/core/print.hpp"
@@ -15,6 +16,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 Op joining(Rank peer) {
   return {.kind = OpKind::recv_combine, .credit = Credit::give, .peer = peer, .blocks = {0, 1}};
@@ -40,6 +42,53 @@ TEST(Builder, OpsThatJoinAsTheyComeDoNotWaitForEachOther) {
 Schedule make(Operation operation, int p, int segments = 1) {
   return make_schedule(find_algorithm(operation, "credit"),
                        {.operation = operation, .ranks = p, .segments = segments});
+}
+
+/// The messages of a rank that are sent if slots have these sizes.
+std::vector<std::string> sent(const Schedule& schedule, Rank rank, const std::vector<std::int64_t>& bytes) {
+  const Program& program = schedule.programs[static_cast<std::size_t>(rank)];
+  const Progress progress(schedule.shape, program, SlotSizes(bytes), {});
+  std::vector<std::string> result;
+  for (int i = 0; i < program.size(); ++i) {
+    if (!progress.is_local(i)) result.push_back(describe(program[i]));
+  }
+  return result;
+}
+
+// Rank 1's block is short, rank 2's long, rank 3's empty.
+TEST(GathervCredit, SendsShortBlocksStraightAndNothingForEmptyOnes) {
+  const Schedule schedule = make(Operation::gatherv, 4, 2);
+  const std::vector<std::int64_t> bytes = {0, 0, 7, 0, 0, 90000, 0, 0};
+  EXPECT_THAT(sent(schedule, 1, bytes), ElementsAre("send ->0 [2,3)"));
+  EXPECT_THAT(sent(schedule, 2, bytes), ElementsAre("send ->0 empty for [5,6) announces",
+                                                    "recv <-0 empty for [5,6)", "send ->0 [5,6)"));
+  EXPECT_THAT(sent(schedule, 3, bytes), IsEmpty());
+  EXPECT_THAT(sent(schedule, 0, bytes),
+              ElementsAre("recv <-1 [2,3)", "recv <-2 empty for [5,6)", "recv <-2 [5,6) gives it back",
+                          "send ->2 empty for [5,6) takes a credit"));
+  EXPECT_EQ(find_violation(schedule, {.slot_bytes = bytes}), std::nullopt);
+  EXPECT_EQ(find_violation(schedule, {.slot_bytes = std::vector<std::int64_t>(8, 0)}), std::nullopt);
+}
+
+TEST(GathervCredit, BothEndsMustKnowWhatAMessageIsFor) {
+  const auto with = [](Rank rank, int op, BlockRange about) {
+    Schedule schedule = make(Operation::gatherv, 2, 2);
+    Program& program = schedule.programs[static_cast<std::size_t>(rank)];
+    Program changed;
+    for (int i = 0; i < program.size(); ++i) {
+      Op one = program[i];
+      if (i == op) one.about = about;
+      changed.append(one, program.after(i));
+    }
+    program = std::move(changed);
+    return find_violation(schedule, {}).value_or("");
+  };
+  EXPECT_EQ(with(0, 0, {3, 4}), "") << "as it is";
+  EXPECT_THAT(with(0, 0, {}), HasSubstr("rank 1 op 0"));
+  EXPECT_THAT(with(0, 0, {}), HasSubstr("only one end knows what slots it is for"));
+  EXPECT_THAT(with(0, 3, {2, 3}), HasSubstr("takes and gives differ with rank 1")) << "for another slot";
+  EXPECT_THAT(with(0, 1, {2, 3}), HasSubstr("only an empty message is for other slots"));
+  EXPECT_THAT(with(0, 0, {3, 5}), HasSubstr("slots out of range"));
 }
 
 TEST(ReduceCredit, SumsUpAPieceOnEachRankAndHandsItToTheRoot) {

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "comm/engine/call_planner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+namespace papfft::comm {
+namespace {
+
+/// Eight ranks with a host each, as far as a planner can tell.
+class EightHosts final : public Transport {
+ public:
+  [[nodiscard]] Rank rank() const override { return 0; }
+  [[nodiscard]] int size() const override { return 8; }
+  [[nodiscard]] int max_tag() const override { return 32767; }
+  [[nodiscard]] int ranks_on_host() const override { return 1; }
+  [[nodiscard]] bool is_any_crowded() const override { return false; }
+  [[nodiscard]] bool threads_allowed() const override { return true; }
+  [[nodiscard]] std::unique_ptr<Channel> open() override { return nullptr; }
+};
+
+// An allgather is planned by arrivals in many segments. Without arrivals the ring takes its place, which sends whole blocks.
+TEST(CallPlanner, CutsAnewWhatGoesByAnotherAlgorithmWithoutArrivals) {
+  const EightHosts transport;
+  const Options options;
+  CallPlanner planner(transport, options);
+  planner.expect_arrivals();
+  planner.offer_background(true);
+  const PlannedCall plan =
+      planner.plan({.operation = Operation::allgather, .bytes = 1 << 20, .algorithm = "auto"});
+  EXPECT_EQ(plan.choice.algorithm->name, "gossip");
+  EXPECT_TRUE(plan.is_background());
+  EXPECT_GT(plan.segments, 1);
+  EXPECT_EQ(planner.part(plan, std::vector<std::int64_t>(8, 0)).shape.segments, plan.segments);
+  EXPECT_EQ(planner.part(plan, {}).shape.segments, 1);
+  const PlannedCall asked =
+      planner.plan({.operation = Operation::allgather, .bytes = 1 << 20, .algorithm = "gossip/3"});
+  EXPECT_EQ(planner.part(asked, {}).shape.segments, 3) << "as the caller asked";
+}
+
+// What no session plans goes by the ring at once.
+TEST(CallPlanner, PlansByNoArrivalsWhereNobodyPredictsThem) {
+  const EightHosts transport;
+  const Options options;
+  const CallPlanner planner(transport, options);
+  const PlannedCall plan =
+      planner.plan({.operation = Operation::allgather, .bytes = 1 << 20, .algorithm = "auto"});
+  EXPECT_EQ(plan.choice.algorithm->name, "ring");
+  EXPECT_EQ(plan.segments, 1);
+  EXPECT_FALSE(plan.is_background());
+}
+
+}  // namespace
+}  // namespace papfft::comm
