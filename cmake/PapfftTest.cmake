@@ -26,7 +26,9 @@ endif()
 
 # papfft_compile_tests(TARGET)    What tests do themselves need not be fast; what they test is, in libraries of its own.
 function(papfft_compile_tests target)
-  target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  if(PAPFFT_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 

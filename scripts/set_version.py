@@ -12,15 +12,18 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-# Each file with the version, and what stands before it.
-PLACES = {
-    "CMakeLists.txt": r"project\(papfft VERSION ",
-    "docs/reference/file-formats.md": r'"papfft": "',
-    "packaging/README.md": r"easybuild/papfft-",
-    "packaging/easybuild/papfft-*-foss-2023a.eb": r"version = '",
-    "packaging/spack/packages/papfft/package.py": r'(?:papfft-|version\(")',
-}
 VERSION = r"\d+\.\d+\.\d+"
+SONAME = r"\d+\.\d+"  # the first two numbers
+# Each file with the version: what stands before it, and how much of it is there.
+PLACES = {
+    "CMakeLists.txt": (r"project\(papfft VERSION ", VERSION),
+    "docs/reference/file-formats.md": (r'"papfft": "', VERSION),
+    "packaging/README.md": (r"easybuild/papfft-", VERSION),
+    "packaging/easybuild/papfft-*-foss-2023a.eb": (r"version = '", VERSION),
+    "packaging/spack/packages/papfft/package.py": (r'(?:papfft-|version\(")', VERSION),
+    "tests/install/abi/libpapfft_comm.txt": (r"soname libpapfft_comm\.so\.", SONAME),
+    "tests/install/abi/libpapfft_fft.txt": (r"soname libpapfft_fft\.so\.", SONAME),
+}
 
 
 def file_of(pattern):
@@ -29,17 +32,18 @@ def file_of(pattern):
 
 
 def found():
-    """@return the versions that stand in each file, and in the name of the recipe"""
-    versions = {pattern: set(re.findall(f"{before}({VERSION})", file_of(pattern).read_text())) for pattern, before in PLACES.items()}
+    """@return what stands in each file and in the name of the recipe, and how much of a version that is"""
+    versions = {place: (set(re.findall(before + f"({form})", file_of(place).read_text())), form) for place, (before, form) in PLACES.items()}
     recipe = file_of("packaging/easybuild/*.eb").name
-    versions[f"the name of {recipe}"] = set(re.findall(VERSION, recipe))
+    versions[f"the name of {recipe}"] = (set(re.findall(VERSION, recipe)), VERSION)
     return versions
 
 
 def check():
     versions = found()
-    (project,) = versions["CMakeLists.txt"]
-    wrong = [f"{place} has {', '.join(sorted(has)) or 'no version'}" for place, has in versions.items() if has != {project}]
+    ((project,), _) = versions["CMakeLists.txt"]
+    wrong = [f"{place} has {', '.join(sorted(has)) or 'no version'}" for place, (has, form) in versions.items()
+             if has != {re.match(form, project)[0]}]
     for line in wrong:
         print(f"{line}, and CMakeLists.txt {project}", file=sys.stderr)
     return 1 if wrong else 0
@@ -51,9 +55,9 @@ def release(version, date):
     if text.count("## [Unreleased]\n") != 1 or f"## [{version}]" in text:
         sys.exit(f"set_version.py: CHANGELOG.md must have one heading [Unreleased] and none [{version}]")
     change_log.write_text(text.replace("## [Unreleased]\n", f"## [Unreleased]\n\n## [{version}] - {date}\n"))
-    for pattern, before in PLACES.items():
-        file = file_of(pattern)
-        file.write_text(re.sub(f"({before}){VERSION}", rf"\g<1>{version}", file.read_text()))
+    for place, (before, form) in PLACES.items():
+        file = file_of(place)
+        file.write_text(re.sub(f"({before}){form}", rf"\g<1>{re.match(form, version)[0]}", file.read_text()))
     recipe = file_of("packaging/easybuild/*.eb")
     recipe.rename(recipe.with_name(re.sub(VERSION, version, recipe.name)))
     subprocess.run(["git", "-C", ROOT, "diff", "--stat"], check=False)

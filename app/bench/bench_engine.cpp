@@ -49,6 +49,16 @@ constexpr std::array kPairs = {
     Pair{Operation::scatter, "lin", "basic_linear"},
 };
 
+/// The operations of these pairs, each once.
+std::vector<std::string> operations_of_both() {
+  std::vector<std::string> names;
+  for (const Pair& pair : kPairs) {
+    const std::string name(comm::to_string(pair.operation));
+    if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  return names;
+}
+
 struct EngineOptions {
   EngineOptions() { job.stuck_after_s = 0; }  // as programs are by default
 
@@ -230,7 +240,8 @@ void add_bench_engine(cli::Command& bench) {
   cli::Command* command =
       bench.add_subcommand("engine", "what one algorithm costs in our executor and in the MPI library");
   command->add_option("--op", options->operations, "operations; all that both have, if none is named")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->one_of(operations_of_both());
   command->add_option("--bytes", options->bytes, "sizes of the whole vector; K, M and G are powers of two")
       ->delimiter(',')
       ->capture_default_str();

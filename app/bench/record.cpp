@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // papfft record: runs a job, keeps when its ranks came to its collective calls, and says how uneven that was.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <fstream>
 #include <map>
+#include <string_view>
 
 #include "app/bench/bench_common.hpp"
 #include "app/cli/command.hpp"
@@ -19,7 +21,9 @@ namespace papfft::app {
 
 namespace {
 
-constexpr std::array kJobs = {"transform", "spectrogram", "psd", "correlate", "convolve", "bench"};
+// Those that make collective calls.
+constexpr std::array<std::string_view, 6> kJobs = {"transform", "spectrogram", "psd",
+                                                   "correlate", "convolve",    "bench fft"};
 
 struct RecordOptions {
   std::vector<std::string> out;
@@ -81,14 +85,15 @@ void show(const std::string& file) {
 }
 
 int run_record(const RecordOptions& options, std::vector<std::string> job) {
-  if (job.empty() || std::ranges::find(kJobs, job.front()) == kJobs.end()) {
+  if (job.empty()) throw UsageError(fmt::format("record: which job? known: {}", fmt::join(kJobs, ", ")));
+  const std::ptrdiff_t words = job.front() == "bench" && job.size() > 1 ? 2 : 1;
+  const std::string named = fmt::format("{}", fmt::join(job.begin(), job.begin() + words, " "));
+  if (std::ranges::find(kJobs, named) == kJobs.end()) {
     throw UsageError(
-        fmt::format("record: {} is no job that it can run; known: transform, spectrogram, psd, correlate, "
-                    "convolve, bench fft",
-                    job.empty() ? "nothing" : "'" + job.front() + "'"));
+        fmt::format("record: '{}' is no job that it can run; known: {}", named, fmt::join(kJobs, ", ")));
   }
   // Before what is the job's own, so that nothing of ours can be the value of its last option.
-  auto at = job.begin() + std::min<std::ptrdiff_t>(std::ssize(job), job.front() == "bench" ? 2 : 1);
+  auto at = job.begin() + words;
   for (const std::string& file : options.out) at = job.insert(at, {"--record", file});
   const int code = run_words(job);
   if (launched_rank() != 0 || options.quiet || (code != kOk && code != kStopped)) return code;

@@ -195,7 +195,7 @@ void add_report(cli::Command& app) {
   cli::Command* command = app.add_subcommand(
       "report", "make one page of figures from the JSON files of measurements and timelines");
   command
-      ->add_option("files", options->files,
+      ->add_option("FILES", options->files,
                    "what 'papfft bench ... --json', 'papfft simulate --json', 'papfft record -o FILE.json', "
                    "--timeline and 'papfft tune --collectives' wrote")
       ->required();

@@ -20,15 +20,15 @@ namespace papfft::app::cli {
 namespace {
 
 /// CLI::Range lets "nan" pass, and CLI::PositiveNumber says which numbers there are in 300 digits.
-/// @param holds  what must be true of the value; @param what  it is then
+/// @param holds  what must be true of the value; @param what  it is then; @param shown  what --help says of it
 template <typename Holds>
-CLI::Validator number_that(Holds holds, const char* what) {
+CLI::Validator number_that(Holds holds, const std::string& what, const std::string& shown = "") {
   return {[holds, what](std::string& text) {
             double value = 0;
             const bool fits = CLI::detail::lexical_cast(text, value) && std::isfinite(value) && holds(value);
             return fits ? std::string() : "'" + text + "' is no " + what;
           },
-          ""};
+          shown};
 }
 
 /// Letters to be replaced, added or left out to make one word of the other.
@@ -68,8 +68,18 @@ std::vector<std::string> options_of(const CLI::App& app) {
   return names;
 }
 
-/// What is wrong, and what would work.
-std::string explain(const CLI::ParseError& error, const CLI::App& whole) {
+/// " (from PAPFFT_X)", if what is wrong with the value of `flag` is nothing that was typed.
+std::string origin(const CLI::App& app, const std::string& flag, const std::vector<std::string>& typed) {
+  const CLI::Option* option = flag.starts_with("--") ? app.get_option_no_throw(flag) : nullptr;
+  const bool is_typed = std::ranges::any_of(
+      typed, [&](const auto& word) { return word == flag || word.starts_with(flag + "="); });
+  if (option == nullptr || option->get_envname().empty() || is_typed) return "";
+  return " (from " + option->get_envname() + ")";
+}
+
+/// What is wrong, and what would work. @param typed  the command line's words
+std::string explain(const CLI::ParseError& error, const CLI::App& whole,
+                    const std::vector<std::string>& typed) {
   const CLI::App* app = &whole;
   std::string command = app->get_name();
   while (!app->get_subcommands().empty()) {
@@ -78,8 +88,9 @@ std::string explain(const CLI::ParseError& error, const CLI::App& whole) {
   }
   const auto unknown = app->remaining();
   const auto is = [&](CLI::ExitCodes code) { return error.get_exit_code() == static_cast<int>(code); };
-  if (is(CLI::ExitCodes::RequiredError) && !unknown.empty() && !commands_of(*app).empty()) {
-    const auto known = commands_of(*app);
+  if (const auto known = commands_of(*app); is(CLI::ExitCodes::RequiredError) && !known.empty()) {
+    if (unknown.empty())
+      return fmt::format("which command of {}? known: {}", command, fmt::join(known, ", "));
     return fmt::format("no command '{}'{}; known: {}", unknown.front(), suggestion(unknown.front(), known),
                        fmt::join(known, ", "));
   }
@@ -91,7 +102,12 @@ std::string explain(const CLI::ParseError& error, const CLI::App& whole) {
     return fmt::format("no option {}{}; {} --help shows all", word, suggestion(word, options_of(*app)),
                        command);
   }
-  return fmt::format("{} ({} --help shows how)", error.what(), command);
+  const std::string what = error.what();
+  const std::string flag = what.substr(0, what.find(':'));
+  if (is(CLI::ExitCodes::ArgumentMismatch) && what.ends_with(" missing"))
+    return fmt::format("{} needs a value ({} --help shows how)", flag, command);
+  return fmt::format("{}{}{} ({} --help shows how)", flag, origin(*app, flag, typed),
+                     what.substr(flag.size()), command);
 }
 
 }  // namespace
@@ -142,8 +158,10 @@ Option* Option::in_range(int least, int most) {
 }
 
 Option* Option::in_range(double least, double most) {
-  option_.check(CLI::Range(least, most));
-  return finite();
+  option_.check(number_that([least, most](double value) { return value >= least && value <= most; },
+                            fmt::format("number from {} to {}", least, most),
+                            CLI::Range(least, most).get_description()));
+  return this;
 }
 
 Option* Option::one_of(std::vector<std::string> words, std::vector<std::string> old_words) {
@@ -306,6 +324,7 @@ void Command::version(const std::string& text) { state_->app->set_version_flag("
 
 std::optional<std::string> Command::parse(std::vector<std::string> words) {
   CLI::App& app = *state_->app;
+  const std::vector<std::string> typed = words;
   try {
     std::ranges::reverse(words);  // as CLI11 wants them
     app.parse(std::move(words));
@@ -315,7 +334,7 @@ std::optional<std::string> Command::parse(std::vector<std::string> words) {
     app.exit(asked, shown, shown);
     return shown.str();
   } catch (const CLI::ParseError& error) {
-    throw UsageError(explain(error, app));
+    throw UsageError(explain(error, app, typed));
   }
 }
 

@@ -182,7 +182,7 @@ class Json::Item {
  public:
   template <typename Value>
   requires(!std::same_as<std::remove_cvref_t<Value>, Item> && std::constructible_from<Json, Value>)
-      Item(Value&& value)
+      Item(Value&& value)  // NOLINT(bugprone-forwarding-reference-overload): Item is excluded above
       : value_(std::forward<Value>(value)) {}
   Item(std::initializer_list<Item> items) : value_(items) {}
   /// The lists of the language are const, but what is in them is used once.

@@ -357,7 +357,7 @@ std::vector<std::size_t> parse_axes(const std::string& text, std::size_t dimensi
     }
     axes.push_back(static_cast<std::size_t>(axis < 0 ? axis + count : axis));
     if (std::count(axes.begin(), axes.end(), axes.back()) > 1) {
-      throw UsageError(fmt::format("--axes {}: each axis once", text));
+      throw UsageError(fmt::format("--axes {}: what would work: each axis once", text));
     }
     if (word.size() == rest.size()) return axes;
     rest.remove_prefix(word.size() + 1);

@@ -35,6 +35,10 @@ int run_schedule(const ScheduleOptions& options) {
   const comm::Operation operation = comm::parse_operation(options.operation);
   const comm::Algorithm& algorithm = comm::find_algorithm(operation, options.algorithm);
   const std::vector<int> hosts = parse_hosts(options.hosts);
+  if (!hosts.empty() && std::ssize(hosts) != options.ranks) {
+    throw UsageError(fmt::format("--hosts {} is for {} ranks, and --ranks says {}", options.hosts,
+                                 hosts.size(), options.ranks));
+  }
   const comm::Schedule schedule = comm::make_schedule(algorithm, {.operation = operation,
                                                                   .ranks = options.ranks,
                                                                   .root = options.root,

@@ -24,7 +24,7 @@ struct ArrivalOptions {
   void declare(cli::Command& app);
   /// @throws std::invalid_argument  listing the known patterns; if the delays are in times of a message
   [[nodiscard]] ArrivalPattern pattern() const {
-    const ArrivalPattern made = parse_arrivals(delay, seed);
+    ArrivalPattern made = parse_arrivals(delay, seed);
     if (made.is_in_messages()) (void)made.delay_ns(0, 0, 1, 0);  // throws
     return made;
   }

@@ -171,6 +171,12 @@ class BenchTest(ProgramTest):
         with self.path("engine.csv").open() as file:
             self.assertEqual(len(list(csv.DictReader(file))), 6)
 
+    def test_engine_knows_the_operations_that_both_have(self):
+        for operation in ("nonsense", "alltoallv"):
+            result = run(command_line(("bench", "engine", "--op", operation)), cwd=self.folder)
+            self.assertEqual(result.returncode, 64)
+            self.assertIn(f"{operation} not in {{bcast,reduce,allreduce,", complaints(result.stderr)[0])
+
     def test_stock_algorithms_that_there_are_not(self):
         for algorithm, operation, words in (("mpi:99", "bcast", ("no bcast algorithm 99", "3 pipeline")), ("mpi:", "bcast", ("mpi:3/64K",)),
                                             ("mpi:0", "bcast", ("mpi:3/64K",)), ("mpi:three", "bcast", ("mpi:3/64K",)),

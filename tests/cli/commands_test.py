@@ -77,6 +77,11 @@ class CommandsTest(ProgramTest):
         self.assertIn("--text", complaint)
         self.assertIn("--json", complaint)
 
+    def test_a_schedule_has_as_many_ranks_as_its_hosts(self):
+        result = run(command_line(("schedule", "--op", "gather", "--algorithm", "lin@hosts", "--ranks", 4, "--hosts", "3x3")))
+        self.assertEqual((result.returncode, result.stdout), (64, b""))
+        self.assertEqual(complaints(result.stderr), ["papfft: --hosts 3x3 is for 9 ranks, and --ranks says 4"])
+
     def test_info_says_where_settings_come_from(self):
         text = self.text("info", "--threads", 2, environment={"PAPFFT_WAIT": "nap", "PAPFFT_NAP_US": "77"})
         for pattern in (r"--threads +2 +command line", r"--wait +nap +environment PAPFFT_WAIT",

@@ -130,6 +130,10 @@ class BadUsageTest(FaultsCase):
     def test_environment_that_makes_no_sense(self):
         for variable in ("PAPFFT_WAIT", "PAPFFT_GATHER", "PAPFFT_THREADS", "PAPFFT_NAP_US"):
             self.transform_refused(USAGE, "nonsense", "x.npy", environment={variable: "nonsense"})
+        # Who typed nothing is told where the value comes from.
+        variables = {"PAPFFT_WAIT": "nonsense"}
+        self.transform_refused(USAGE, "--wait (from PAPFFT_WAIT): nonsense", "x.npy", ranks=(None,), environment=variables)
+        self.transform_refused(USAGE, "--wait: folly", "x.npy", "--wait", "folly", ranks=(None,), environment=variables)
 
     def test_options_that_exclude_each_other(self):
         self.transform_refused(USAGE, "--full", "x.npy", "--full", "--inverse")
@@ -138,7 +142,8 @@ class BadUsageTest(FaultsCase):
         self.refused(USAGE, "2", "spectrogram", self.save("rows.npy", np.zeros((2, 400))), "-o", "o.npy")
 
     def test_command_lines_that_are_none(self):
-        self.refused(USAGE, "subcommand")
+        self.refused(USAGE, ("which command of papfft?", "transform", "info"))
+        self.refused(USAGE, ("which command of papfft bench?", "collective"), "bench", ranks=(None,))
         self.refused(USAGE, ("nonsense", "transform", "info"), "nonsense")
         self.refused(USAGE, "IN", "transform")
         self.refused(USAGE, "--output", "transform", "x.npy")
@@ -153,8 +158,10 @@ class BadUsageTest(FaultsCase):
         self.transform_refused(USAGE, "'2^10' is no positive number", "x.npy", "--length", "2^10", ranks=(None,))
         for command in ("transform", "psd"):
             self.refused(USAGE, "--channel is for sounds", command, "x.npy", "-o", "out.npy", "--channel", 0, ranks=(None,))
-        for option in ("--stuck-after", "--edge"):
-            self.transform_refused(USAGE, option, "x.npy", option, "nan", ranks=(None,))
+        for option, least_most in (("--stuck-after", "from 0 to 1000000"), ("--edge", "from 0.01 to 1")):
+            for value in ("nan", -1):
+                self.transform_refused(USAGE, (option, f"'{value}' is no number {least_most}"), "x.npy", option, value, ranks=(None,))
+        self.transform_refused(USAGE, "--json needs a value", "x.npy", "--json", ranks=(None,))
 
     def test_lengths_beyond_any_memory(self):
         self.save("rows.npy", np.zeros((4, 40)))
