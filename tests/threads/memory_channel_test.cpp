@@ -256,6 +256,39 @@ TEST(MemoryChannel, LettersWaitForRoomAndForTheirReceivers) {
   }
 }
 
+TEST(MemoryChannel, ALetterThatWaitsForRoomIsNotOvertaken) {
+  constexpr int kRoom = static_cast<int>(Letters::kCells);
+  std::atomic<bool> is_full{false};
+  std::atomic<bool> has_room{false};
+  ThreadGroup(2, 0, {}, 1024).run([&](Transport& transport) {
+    const std::unique_ptr<Channel> channel = transport.open();
+    const bool sends = transport.rank() == 0;
+    std::vector<Bytes> data;
+    for (int k = 0; k < kRoom + 2; ++k)
+      data.push_back(sends ? byte_ramp(10, static_cast<unsigned>(k)) : Bytes(10));
+    const auto start = [&](int k) {
+      Bytes& one = data[static_cast<std::size_t>(k)];
+      (void)(sends ? channel->isend(1, 7, one) : channel->irecv(0, 7, one));
+    };
+    if (sends) {
+      for (int k = 0; k <= kRoom; ++k) start(k);
+      is_full = true;
+      while (!has_room) std::this_thread::yield();
+      start(kRoom + 1);
+      wait_for_all(*channel, data.size());
+      return;
+    }
+    while (!is_full) std::this_thread::yield();
+    for (int k = 0; k < kRoom + 2; ++k) start(k);
+    wait_for_all(*channel, Letters::kCells);
+    has_room = true;
+    wait_for_all(*channel, 2);
+    for (int k = 0; k < kRoom + 2; ++k) {
+      EXPECT_EQ(data[static_cast<std::size_t>(k)], byte_ramp(10, static_cast<unsigned>(k))) << k;
+    }
+  });
+}
+
 TEST(MemoryChannel, ALetterIsCombinedWhereItLies) {
   const Bytes data = byte_ramp(800, 5);
   ThreadGroup(2, 0, {}, 1024).run([&](Transport& transport) {
