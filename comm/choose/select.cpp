@@ -53,8 +53,7 @@ constexpr int kMostAsked = 1 << 16;
 constexpr int kSendsInRounds = 2;
 /// Messages inside a host share no link; a few hide the time until the other end notices.
 constexpr int kInside = 4;
-/// Sums that wait for being taken leave the cache: on 8 hosts of 4 ranks with two cores, a reduction of 8 MB takes 0.9 of the time
-/// with two under way.
+/// Of sums fewer: on 8 hosts of 4 ranks with two cores, a reduction of 8 MB takes 0.9 of the time that it takes with four under way.
 constexpr int kSumsInside = 2;
 // Reductions that are planned by predictions off by more rounds than these are slower than without any
 // (tests/unit/schedule/reduce_test.cpp).
