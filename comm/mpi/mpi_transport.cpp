@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "comm/mpi/mpi_transport.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <limits>

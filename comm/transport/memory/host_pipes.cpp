@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "papfft/errors.hpp"
