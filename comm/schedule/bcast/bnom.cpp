@@ -16,7 +16,8 @@ RankSchedule generate(const Request& request, Rank rank) {
   const int position = (rank - request.root + p) % p;
   const auto player = [&](int v) { return (request.root + v) % p; };
   Shape shape = shape_of(request);
-  shape.single_port = true;  // else all children of a rank would share its link, and the first has the most ranks behind it
+  // Else all children of a rank would share its link, and the first has the most ranks behind it.
+  shape.single_port = true;
   RankBuilder builder(std::move(shape), rank);
   for (int segment = 0; segment < request.segments; ++segment) {
     const BlockRange blocks{segment, segment + 1};
