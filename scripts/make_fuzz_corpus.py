@@ -159,8 +159,8 @@ def wire_inputs():
     def decision(call, *arrival_ns):
         return message(numbers(call, 0 if arrival_ns else 1, 0, 0, *(arrival_ns or (0, 0, 0))))
 
-    def header(size, pipe, tag=-1):
-        return b"\0" + message(struct.pack("<Q2i", size, pipe, tag))
+    def letter(size, pipe, rest_tag=-1, tag=3, enclosed=0):
+        return b"\4" + struct.pack("<Q3i4x", size, tag, pipe, rest_tag) + bytes((enclosed // 16,)) + b"\0"
 
     nothing, least, most = b"\xff", -2**63, 2**63 - 1
     decider, other, asked, asks, root, worker = b"\0\0", b"\0\1", b"\1\0", b"\1\1", b"\3\0", b"\3\1"
@@ -182,16 +182,19 @@ def wire_inputs():
     yield "farm_worker_words", worker + b"\0" + message(numbers(1), 2) + message(numbers(least), 2) + message(numbers(0), 2) + 3 * nothing
     yield "farm_root", root + b"\7" + 30 * message(bytes(range(20))) + 9 * nothing
     yield "farm_nothing", root + b"\0" + 9 * message(numbers(most))
-    yield "pipe", b"\4" + header(256, 0) + b"\1\x80\0\0\0\0" + header(256, 1) + 2 * b"\5\x40\0\0"
-    yield "pipe_too_full", b"\4" + header(256, 0) + header(256, 1) + b"\1\xff\5\xff\0\xff\0\xff"
-    yield "pipe_left", b"\4" + header(256, 0) + b"\1\x20\2" + struct.pack("<i", 20000) + b"\0\xff\0" + message(bytes(192))
-    yield "pipe_left_torn", b"\4" + b"\0" + message(struct.pack("<Q2i", 256, 0, -1), 1) + b"\1\x06\2" + struct.pack("<i", 20000) + (
-        b"\0\xff\0" + message(bytes(244), 1) + b"\0\0\0\0")
-    yield "pipe_left_badly", b"\4" + header(256, 2) + b"\x0a" + numbers(-5)[:4] + b"\0\xff\0\xff"
-    yield "pipe_unknown", b"\4" + header(256, 4)
-    yield "pipe_follows", b"\4" + header(256, -1, 20000) + b"\0" + message(bytes(256), 1)
-    yield "pipe_follows_badly", b"\4" + header(256, -9, 3)
-    yield "pipe_other_size", b"\4" + header(2**63, 0)
+    yield "pipe", b"\4" + letter(256, 0) + b"\1\x80\0" + letter(256, 1, tag=4) + 2 * b"\6\x40\0"
+    yield "pipe_too_full", b"\4" + letter(256, 0) + letter(256, 1, tag=4) + b"\1\xff\6\xff\0\0"
+    yield "pipe_left", b"\4" + letter(256, 0) + b"\1\x20\2" + struct.pack("<i", 20000) + b"\0\0" + message(bytes(192))
+    yield "pipe_left_torn", b"\4" + letter(256, 0, tag=4) + b"\1\x06\2" + struct.pack("<i", 20000) + b"\0\0" + message(bytes(244))
+    yield "pipe_left_badly", b"\4" + letter(256, 2) + b"\x0c" + numbers(-5)[:4] + b"\0\0"
+    yield "pipe_unknown", b"\4" + letter(256, 4)
+    yield "pipe_follows", b"\4" + letter(256, -1, 20000) + b"\0" + message(bytes(256))
+    yield "pipe_follows_badly", b"\4" + letter(256, -9, 3)
+    yield "pipe_other_size", b"\4" + letter(2**63, 0)
+    yield "letter", b"\4" + letter(256, -2, enclosed=256) + letter(256, -2, tag=4, enclosed=256)
+    yield "letter_other_size", b"\4" + letter(240, -2, enclosed=240)
+    yield "letter_too_long", b"\4" + letter(2**40, -2, tag=99)
+    yield "letters_unasked", b"\4" + 20 * letter(64, -2, tag=99, enclosed=64)
     signature = struct.pack("<3Q6i", 1 << 20, 77, 8, 3, 1, 1, 1, 1, 4)
     yield "signature", b"\5" + signature + b"circulant".ljust(32, b"\0")
     yield "signature_unknown", b"\5" + signature[:24] + numbers(99, 0, 0) + b"\xff" * 32

@@ -57,6 +57,8 @@ constexpr int kMostAsked = 1 << 16;
 constexpr int kSendsInRounds = 2;
 /// Messages inside a host share no link; a few hide the time until the other end notices.
 constexpr int kInside = 4;
+/// Of sums fewer: on 8 hosts of 4 ranks with two cores, a reduction of 8 MB takes 0.9 of the time that it takes with four under way.
+constexpr int kSumsInside = 2;
 // Reductions that are planned by predictions off by more rounds than these are slower than without any
 // (tests/unit/schedule/reduce_test.cpp).
 constexpr double kWorthRounds = 2;
@@ -405,7 +407,13 @@ int select_segments(const Algorithm& algorithm, const GroupSize& group, std::siz
   if (group.is_one_host() && ranks == 2 && !is_reduction(algorithm.operation)) return 1;
   const int pieces = algorithm.piece_count == nullptr ? 1 : algorithm.piece_count(ranks);
   const std::size_t whole = bytes / static_cast<std::size_t>(pieces);
-  const std::size_t longest = longest_segment_bytes(group, options.link);
+  const bool is_of_leaders = ranks != group.ranks && !moves_per_rank(algorithm.operation) && group.is_crowded;
+  // The longest that need no handshake: on 8 hosts of 4 ranks with two cores, a reduction of 2 MB in segments of 60 KB takes 0.6 of the
+  // time that it takes in segments of 64 KB, and less than with any shorter ones. One of 8 MB in segments of 64 KB takes 0.8 of the time
+  // that it takes in segments of 80 KB, which it got where the burst of a shaped link made the link look fast.
+  const bool is_sum_of_leaders = is_of_leaders && is_reduction(algorithm.operation);
+  const std::size_t longest =
+      is_sum_of_leaders ? kLinkLimits.longest_segment_bytes() : longest_segment_bytes(group, options.link);
   const std::size_t short_enough = (whole + longest - 1) / longest;
   const int fewest = moves_per_rank(algorithm.operation)
                          ? 1
@@ -419,10 +427,8 @@ int select_segments(const Algorithm& algorithm, const GroupSize& group, std::siz
                               return static_cast<double>(algorithm.round_count(ranks, segments)) *
                                      (waiting_ns + message_ns(options.link, algorithm.operation, segment));
                             }));
-  if (ranks == group.ranks || moves_per_rank(algorithm.operation) || !group.is_crowded) return best;
-  // The longest that need no handshake: on 8 hosts of 4 ranks with two cores, a reduction of 2 MB in segments of 60 KB takes 0.6 of the
-  // time that it takes in segments of 64 KB, and less than with any shorter ones.
-  if (is_reduction(algorithm.operation)) return fewest;
+  if (!is_of_leaders) return best;
+  if (is_sum_of_leaders) return fewest;
   return std::min(best, static_cast<int>(std::max<std::size_t>(1, bytes / kLevelsSegmentBytes)));
 }
 
@@ -441,7 +447,8 @@ std::size_t answered_from_bytes(Operation operation, std::size_t bytes, const Li
 }
 
 Window select_window(const Shape& shape, std::size_t bytes, const Options& options) {
-  Window window{.inside_sends = kInside, .inside_receives = kInside};
+  Window window{.inside_sends = is_reduction(shape.operation) ? kSumsInside : kInside,
+                .inside_receives = kInside};
   if (shape.single_port && one_at_a_time(shape, bytes, options.link)) return window;
   const int sends =
       shape.single_port ? std::min(options.sends_in_flight, kSendsInRounds) : options.sends_in_flight;

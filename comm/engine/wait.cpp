@@ -24,8 +24,13 @@ Waiter::Waiter(WaitPolicy policy, std::chrono::microseconds longest_nap, bool cr
       next_nap_(std::min(kFirstNap, longest_nap_)) {}
 
 void Waiter::progressed() {
-  idle_ = {};
+  idle_.reset();
   next_nap_ = std::min(kFirstNap, longest_nap_);
+}
+
+std::chrono::nanoseconds Waiter::idle_for() {
+  if (!idle_) idle_.emplace();
+  return idle_->look();
 }
 
 void Waiter::pause() {

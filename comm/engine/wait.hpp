@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <chrono>
+#include <optional>
 
 #include "comm/engine/call_watch.hpp"
 #include "papfft/options.hpp"
@@ -19,9 +20,9 @@ class Waiter {
   void progressed();
   /// Nothing to do now: spins, yields or naps by policy.
   void pause();
-  /// Since the last progressed(), but for the time in which the process was stopped by a signal: a batch system may suspend a whole
+  /// Since the first question after the last progressed(), but for the time in which the process was stopped by a signal: a batch system may suspend a whole
   /// job, and no rank is stuck when it goes on. To be asked often.
-  [[nodiscard]] std::chrono::nanoseconds idle_for() { return idle_.look(); }
+  [[nodiscard]] std::chrono::nanoseconds idle_for();
 
  private:
   WaitPolicy policy_;
@@ -29,7 +30,7 @@ class Waiter {
   std::chrono::nanoseconds spin_for_;
   std::chrono::nanoseconds longest_nap_;
   std::chrono::nanoseconds next_nap_;
-  Patience idle_;
+  std::optional<Patience> idle_ = {};  // a call that need not wait never asks the clock
 };
 
 }  // namespace papfft::comm

@@ -59,6 +59,8 @@ class Channel {
   /// Appends the tickets of the messages that have ended since the last call, each once. Never blocks.
   /// @return whether anything has ended or moved @throws TransportError.
   virtual bool poll(std::vector<int>& ended) = 0;
+  /// Moves on what the process has under way elsewhere in the library below. poll() does that by itself while this channel has messages.
+  virtual void move_on() {}
 
   /// Shares the ownership of memory that messages use: it lives until the channel and its abandoned messages have ended.
   void keep(std::shared_ptr<const void> memory) { kept_.push_back(std::move(memory)); }

@@ -150,7 +150,7 @@ class CountedPieces final : public comm::Pieces {
   std::vector<std::byte> room_;
 };
 
-/// Headers of long messages, and the pipe that another rank writes into.
+/// Letters of another rank of the host, and the pipes that it writes into.
 inline void pipes(Script& script) {
   constexpr int kRanks = 2;
   constexpr std::size_t kBytes = 256;
@@ -170,8 +170,8 @@ inline void pipes(Script& script) {
   std::vector<int> ended;
   while (true) {
     const unsigned what = script.next();
-    comm::Pipe& pipe = theirs.own(static_cast<int>(what / 4 % comm::HostPipes::kPerRank));
-    switch (what % 4) {
+    comm::Pipe& pipe = theirs.own(static_cast<int>(what / 5 % comm::HostPipes::kPerRank));
+    switch (what % 5) {
       case 0:
         (void)channel.poll(ended);
         break;
@@ -183,8 +183,14 @@ inline void pipes(Script& script) {
       case 2:
         pipe.leave(script.take<std::int32_t>());
         break;
-      default:
+      case 3:
         pipe.begin();
+        break;
+      default: {
+        const auto head = script.take<comm::LetterHead>();
+        const std::vector<std::byte> enclosed(script.next() * 16, std::byte{1});
+        (void)theirs.post(0, head, enclosed);
+      }
     }
     require(
         std::ranges::all_of(std::span(to).subspan(kBytes), [](std::byte b) { return b == std::byte{0}; }));

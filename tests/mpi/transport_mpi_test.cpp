@@ -73,6 +73,31 @@ TEST(MpiTransport, RanksOfAHostShareMemoryIfAllWantAndEachHasACore) {
   EXPECT_EQ(maps_shared_memory(), can);
 }
 
+/// Without that, rank 0 would wait for ever in MPI_Send for a receiver that waits for rank 0.
+TEST(MpiTransport, ARankThatWaitsMovesOnWhatElseItHasUnderWay) {
+  MpiTransport transport(MPI_COMM_WORLD);
+  const int me = transport.rank();
+  if (transport.size() > 1 && me < 2) {
+    constexpr int kRendezvous = 1 << 22;
+    Bytes word(1);
+    Bytes data(kRendezvous, me == 0 ? std::byte{5} : std::byte{0});
+    const std::unique_ptr<Channel> channel = transport.open();
+    if (me == 0) {
+      MPI_Send(data.data(), kRendezvous, MPI_BYTE, 1, 7, MPI_COMM_WORLD);
+      (void)channel->isend(1, 3, word);
+      wait_for_one(*channel);
+    } else {
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Irecv(data.data(), kRendezvous, MPI_BYTE, 0, 7, MPI_COMM_WORLD, &request);
+      (void)channel->irecv(0, 3, word);
+      wait_for_one(*channel);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      EXPECT_EQ(std::ranges::count(data, std::byte{5}), kRendezvous);
+    }
+  }
+  barrier();
+}
+
 TEST(MpiTransport, AnAnsweredSendEndsWhenItIsReceived) {
   MpiTransport transport(MPI_COMM_WORLD);
   const int me = transport.rank();

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -68,6 +69,35 @@ TEST(Pipe, CopiesAcrossTheEndOfItsRing) {
   got.resize(13);
   EXPECT_TRUE(pipe->copy(got));
   EXPECT_TRUE(std::ranges::equal(got, std::span(data).last(13)));
+}
+
+TEST(Letters, ComeInTheirOrderAndNoMoreThanThereIsRoomFor) {
+  const auto counters = std::make_unique<Letters::Counters>();
+  const auto cells = std::make_unique<std::array<Letters::Cell, Letters::kCells>>();
+  Letters sender(*counters, cells->data());
+  Letters receiver(*counters, cells->data());
+  EXPECT_EQ(receiver.first(), nullptr);
+  int put = 0;
+  int got = 0;
+  const auto put_all = [&] {
+    const int before = put;
+    while (sender.put({.bytes = 5, .tag = put}, byte_ramp(5, static_cast<unsigned>(put)))) ++put;
+    return put - before;
+  };
+  const auto get_one = [&] {
+    const Letters::Cell* const letter = receiver.first();
+    ASSERT_NE(letter, nullptr);
+    EXPECT_EQ(letter->head.tag, got);
+    EXPECT_TRUE(
+        std::ranges::equal(std::span(letter->bytes).first(5), byte_ramp(5, static_cast<unsigned>(got))));
+    receiver.remove_first();
+    ++got;
+  };
+  EXPECT_EQ(put_all(), static_cast<int>(Letters::kCells));
+  for (int i = 0; i < 3; ++i) get_one();
+  EXPECT_EQ(put_all(), 3);
+  while (got < put) get_one();
+  EXPECT_EQ(receiver.first(), nullptr);
 }
 
 /// Sizes about the limits of a pipe, in both directions at once, received in another order than sent.
@@ -192,6 +222,87 @@ TEST(MemoryChannel, ASenderWithoutAFreePipeSendsAtOnce) {
   });
 }
 
+/// Many more letters than there is room for; the receiver awaits the last one first, and another channel gets every other one.
+TEST(MemoryChannel, LettersWaitForRoomAndForTheirReceivers) {
+  constexpr int kMessages = 5 * static_cast<int>(Letters::kCells);
+  for (const std::uint32_t seed : {0U, 3U}) {
+    std::atomic<bool> is_full{false};
+    ThreadGroup(2, seed, {}, 1024).run([&](Transport& transport) {
+      const std::array channels = {transport.open(), transport.open()};
+      const bool sends = transport.rank() == 0;
+      std::vector<Bytes> data;
+      for (int k = 0; k < kMessages; ++k)
+        data.push_back(sends ? byte_ramp(900, static_cast<unsigned>(k)) : Bytes(900));
+      if (sends) {
+        for (int k = 0; k < kMessages; ++k)
+          (void)channels.front()->isend(1, k, data[static_cast<std::size_t>(k)]);
+        std::vector<int> ended;
+        channels.front()->poll(ended);
+        EXPECT_EQ(ended.size(), Letters::kCells) << "a send ends when its letter has left";
+        is_full = true;
+        wait_for_all(*channels.front(), kMessages - ended.size());
+        return;
+      }
+      while (!is_full) std::this_thread::yield();
+      for (int k = kMessages; k-- > 0;) {
+        (void)channels.at(static_cast<std::size_t>(k % 2))->irecv(0, k, data[static_cast<std::size_t>(k)]);
+        if (k == kMessages - 1) wait_for_all(*channels.back(), 1);
+      }
+      wait_for_all(*channels.front(), kMessages / 2);
+      wait_for_all(*channels.back(), kMessages / 2 - 1);
+      for (int k = 0; k < kMessages; ++k)
+        EXPECT_EQ(data[static_cast<std::size_t>(k)], byte_ramp(900, static_cast<unsigned>(k))) << k;
+    });
+  }
+}
+
+TEST(MemoryChannel, ALetterThatWaitsForRoomIsNotOvertaken) {
+  constexpr int kRoom = static_cast<int>(Letters::kCells);
+  std::atomic<bool> is_full{false};
+  std::atomic<bool> has_room{false};
+  ThreadGroup(2, 0, {}, 1024).run([&](Transport& transport) {
+    const std::unique_ptr<Channel> channel = transport.open();
+    const bool sends = transport.rank() == 0;
+    std::vector<Bytes> data;
+    for (int k = 0; k < kRoom + 2; ++k)
+      data.push_back(sends ? byte_ramp(10, static_cast<unsigned>(k)) : Bytes(10));
+    const auto start = [&](int k) {
+      Bytes& one = data[static_cast<std::size_t>(k)];
+      (void)(sends ? channel->isend(1, 7, one) : channel->irecv(0, 7, one));
+    };
+    if (sends) {
+      for (int k = 0; k <= kRoom; ++k) start(k);
+      is_full = true;
+      while (!has_room) std::this_thread::yield();
+      start(kRoom + 1);
+      wait_for_all(*channel, data.size());
+      return;
+    }
+    while (!is_full) std::this_thread::yield();
+    for (int k = 0; k < kRoom + 2; ++k) start(k);
+    wait_for_all(*channel, Letters::kCells);
+    has_room = true;
+    wait_for_all(*channel, 2);
+    for (int k = 0; k < kRoom + 2; ++k) {
+      EXPECT_EQ(data[static_cast<std::size_t>(k)], byte_ramp(10, static_cast<unsigned>(k))) << k;
+    }
+  });
+}
+
+TEST(MemoryChannel, ALetterIsCombinedWhereItLies) {
+  const Bytes data = byte_ramp(800, 5);
+  ThreadGroup(2, 0, {}, 1024).run([&](Transport& transport) {
+    const std::unique_ptr<Channel> channel = transport.open();
+    Collector collector(8);
+    (void)(transport.rank() == 0 ? channel->isend(1, 4, data)
+                                 : channel->irecv_pieces(0, 4, data.size(), collector, 3));
+    wait_for_all(*channel, 1);
+    if (transport.rank() == 1) {
+      EXPECT_EQ(collector.by_pieces.at(3), data);
+    }
+  });
+}
+
 /// As when many tasks go to one rank.
 TEST(MemoryChannel, ManyMessagesOfOneTagComeInOrder) {
   constexpr int kMessages = 3 * HostPipes::kPerRank;
@@ -272,6 +383,36 @@ TEST(MemoryChannel, AnAbandonedSendMayBeTakenLater) {
       is_taken = true;
     });
   }
+}
+
+TEST(MemoryChannel, AbandonedLettersLeaveWhenThereIsRoom) {
+  constexpr int kMessages = 3 * static_cast<int>(Letters::kCells);
+  std::atomic<bool> is_abandoned{false};
+  ThreadGroup(2, 0, {}, 1024).run([&](Transport& transport) {
+    std::unique_ptr<Channel> channel = transport.open();
+    Bytes word(1);
+    if (transport.rank() == 0) {
+      std::vector<Bytes> data;
+      for (int k = 0; k < kMessages; ++k) data.push_back(byte_ramp(100, static_cast<unsigned>(k)));
+      for (int k = 0; k < kMessages; ++k) (void)channel->isend(1, k, data[static_cast<std::size_t>(k)]);
+      channel.reset();
+      data.clear();
+      is_abandoned = true;
+      channel = transport.open();
+      (void)channel->irecv(1, 0, word);  // whoever waits for anything posts what was left
+      wait_for_all(*channel, 1);
+      return;
+    }
+    while (!is_abandoned) std::this_thread::yield();
+    for (int k = 0; k < kMessages; ++k) {
+      Bytes got(100);
+      (void)channel->irecv(0, k, got);
+      wait_for_all(*channel, 1);
+      EXPECT_EQ(got, byte_ramp(100, static_cast<unsigned>(k)));
+    }
+    (void)channel->isend(0, 0, word);
+    wait_for_all(*channel, 1);
+  });
 }
 
 TEST(MemoryChannel, AnAbandonedReceiveFreesThePipe) {

@@ -201,7 +201,8 @@ TEST(SelectWindow, OfPlansInRoundsHidesTheLatencyOfEthernet) {
       for (const auto& [operation, name] :
            {std::pair{Operation::bcast, "circulant"}, std::pair{Operation::reduce, "circulant"},
             std::pair{Operation::reduce, "papbi"}, std::pair{Operation::reduce, "clv"}}) {
-        EXPECT_EQ(window_of(operation, name, ranks, bytes, Options{}), (Window{2, 8, 4, 4}))
+        EXPECT_EQ(window_of(operation, name, ranks, bytes, Options{}),
+                  (Window{2, 8, is_reduction(operation) ? 2 : 4, 4}))
             << to_string(operation) << ' ' << name << ", " << ranks << " ranks, " << bytes << " bytes";
       }
     }
@@ -224,9 +225,9 @@ TEST(SelectWindow, IsOneMessageEachWayWhereSharingCostsMore) {
   constexpr Link k100Gigabit{2000, 0.08};
   for (const std::size_t bytes : {std::size_t{16384}, std::size_t{1} << 19}) {
     EXPECT_EQ(chosen(kGigabit, Operation::bcast, "circulant", bytes), (Window{1, 1, 4, 4}));
-    EXPECT_EQ(chosen(kGigabit, Operation::reduce, "circulant", bytes), (Window{1, 1, 4, 4}));
-    EXPECT_EQ(chosen(kGigabit, Operation::reduce, "papbi", bytes), (Window{1, 1, 4, 4}));
-    EXPECT_EQ(chosen(k100Gigabit, Operation::reduce, "papbi", bytes), (Window{2, 8, 4, 4})) << "gamma > beta";
+    EXPECT_EQ(chosen(kGigabit, Operation::reduce, "circulant", bytes), (Window{1, 1, 2, 4}));
+    EXPECT_EQ(chosen(kGigabit, Operation::reduce, "papbi", bytes), (Window{1, 1, 2, 4}));
+    EXPECT_EQ(chosen(k100Gigabit, Operation::reduce, "papbi", bytes), (Window{2, 8, 2, 4})) << "gamma > beta";
   }
   EXPECT_EQ(chosen(k100Gigabit, Operation::bcast, "circulant", 1 << 19), (Window{1, 1, 4, 4}));
   EXPECT_EQ(chosen(k100Gigabit, Operation::bcast, "circulant", 1024), (Window{2, 8, 4, 4})) << "all latency";
@@ -249,6 +250,11 @@ TEST(SelectWindow, IsByWhatLatencyAndSharingCost) {
 TEST(SelectWindow, OfABinomialScatterIsByWhatTheBlocksTake) {
   EXPECT_EQ(window_of(Operation::scatter, "bnom", 1024, 1024, Options{}), (Window{1, 1, 4, 4}));
   EXPECT_EQ(window_of(Operation::scatter, "bnom", 1024, 1, Options{}), (Window{2, 8, 4, 4}));
+}
+
+// The first child has the most ranks behind it.
+TEST(SelectWindow, OfABinomialBroadcastServesOneChildAfterAnother) {
+  EXPECT_EQ(window_of(Operation::bcast, "bnom", 8, 1 << 20, with_link(8000, 8)), (Window{1, 1, 4, 4}));
 }
 
 TEST(SelectWindow, IsNoWiderThanAsked) {
@@ -363,6 +369,10 @@ TEST(SelectSegments, CountHostsWhereLeadersPassThemOn) {
             select_segments(flat, GroupSize(8), kBytes, Options{}));
   EXPECT_GT(select_segments(composed, GroupSize(16, 8), kBytes, Options{}), 100)
       << "as the network's model says";
+  const Algorithm& sum = find_algorithm(Operation::reduce, "circulant@hosts");
+  EXPECT_EQ(select_segments(sum, GroupSize(16, 8, true), kBytes, with_link(8000, 0.1)),
+            select_segments(sum, GroupSize(16, 8, true), kBytes, with_link(8000, 8)))
+      << "a handshake costs more than a fast link gains";
   EXPECT_EQ(select_segments(composed, GroupSize(16, 8, true), kBytes, Options{}), 32)
       << "fewer, as ranks share cores";
   // What a leader passes on are the blocks of all its ranks.

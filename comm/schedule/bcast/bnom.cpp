@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Binomial broadcast: in each round the ranks that hold the vector double. With S > 1 segments the rounds of
 // successive segments overlap.
+#include <utility>
+
 #include "comm/schedule/core/generator.hpp"
 #include "comm/schedule/family/binomial_tree.hpp"
 
@@ -13,7 +15,10 @@ RankSchedule generate(const Request& request, Rank rank) {
   const BinomialTree tree{p};
   const int position = (rank - request.root + p) % p;
   const auto player = [&](int v) { return (request.root + v) % p; };
-  RankBuilder builder(request, rank);
+  Shape shape = shape_of(request);
+  // Else all children of a rank would share its link, and the first has the most ranks behind it.
+  shape.single_port = true;
+  RankBuilder builder(std::move(shape), rank);
   for (int segment = 0; segment < request.segments; ++segment) {
     const BlockRange blocks{segment, segment + 1};
     const int base = segment * tree.rounds();

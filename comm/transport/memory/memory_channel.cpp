@@ -13,6 +13,11 @@
 
 namespace papfft::comm {
 
+namespace {
+/// A rank that waits for its host's ranks has the channel below moved on now and then: others may wait for what it does there.
+constexpr unsigned kIdlePollsEach = 32;
+}  // namespace
+
 MemoryChannel::MemoryChannel(std::unique_ptr<Channel> below, std::shared_ptr<HostPipes> pipes, int max_tag)
     : pipes_(std::move(pipes)), max_tag_(max_tag), below_(std::move(below)) {
   below_->keep(messages_);
@@ -33,6 +38,10 @@ MemoryChannel::~MemoryChannel() {
       // The channel below can send no more, so nobody waits for that.
     }
   }
+  for (const int ticket : unposted_) {
+    const Message& m = message(ticket);
+    pipes_->post_later(m.peer, m.header, enclosed_in(m));
+  }
 }
 
 int MemoryChannel::add(const Message& message) {
@@ -52,23 +61,39 @@ void MemoryChannel::track(Message& message, int ticket_below) {
   if (ticket_of_.size() <= at) ticket_of_.resize(at + 1, -1);
   ticket_of_[at] = message.ticket;
   ++message.below;
+  ++open_below_;
 }
 
 int MemoryChannel::isend(Rank target, int tag, std::span<const std::byte> data) {
-  const int ticket = add({.peer = target, .tag = tag, .from = data});
+  const int ticket = add({.peer = target, .tag = tag, .from = data, .bytes = data.size()});
   Message& m = message(ticket);
-  if (!pipes_->serves(target, data.size())) {
+  if (!pipes_->is_near(target)) {
     track(m, below_->isend(target, tag, data));
     return ticket;
   }
-  const std::optional<int> pipe = pipes_->take(target, data.size());
-  m.header = {.bytes = data.size(), .pipe = pipe.value_or(-1)};
-  if (!pipe) m.header.tag = follow(m);
-  track(m, below_->isend(target, tag, std::as_bytes(std::span(&m.header, 1))));
-  if (!pipe) return ticket;
-  m.pipe = &pipes_->own(*pipe);
-  (void)write(m);
-  if (m.pipe != nullptr) moving_.push_back(ticket);
+  const bool is_short = pipes_->encloses(data.size());
+  const std::optional<int> pipe = is_short ? std::nullopt : pipes_->take(target, data.size());
+  post_or_wait(m, pipe.value_or(is_short ? LetterHead::kEnclosed : LetterHead::kFollows));
+  if (pipe) {
+    m.pipe = &pipes_->own(*pipe);
+    (void)write(m);
+    if (m.pipe != nullptr) moving_.push_back(ticket);
+  } else if (!is_short) {
+    track(m, below_->isend(target, m.header.rest_tag, data));
+  }
+  end_if_done(m);
+  return ticket;
+}
+
+/// An answer to a message in shared memory would have to be sent. So a short message follows its letter over the channel below, which
+/// does that. A long one is answered well enough: what does not fit into its pipe waits for the receiver.
+int MemoryChannel::issend(Rank target, int tag, std::span<const std::byte> data) {
+  const bool is_near = pipes_->is_near(target);
+  if (is_near && !pipes_->encloses(data.size())) return isend(target, tag, data);
+  const int ticket = add({.peer = target, .tag = tag, .from = data, .bytes = data.size()});
+  Message& m = message(ticket);
+  if (is_near) post_or_wait(m, LetterHead::kFollows);
+  track(m, below_->issend(target, is_near ? m.header.rest_tag : tag, data));
   return ticket;
 }
 
@@ -79,11 +104,34 @@ int MemoryChannel::follow(Message& m) {
   return tag;
 }
 
-int MemoryChannel::issend(Rank target, int tag, std::span<const std::byte> data) {
-  if (pipes_->serves(target, data.size())) return isend(target, tag, data);
-  const int ticket = add({.peer = target, .tag = tag});
-  track(message(ticket), below_->issend(target, tag, data));
-  return ticket;
+std::span<const std::byte> MemoryChannel::enclosed_in(const Message& m) {
+  return m.header.pipe == LetterHead::kEnclosed ? m.from : std::span<const std::byte>();
+}
+
+/// Letters to one rank leave in their order. @param way  as LetterHead::pipe
+void MemoryChannel::post_or_wait(Message& m, int way) {
+  m.header = {.bytes = m.bytes, .tag = m.tag, .pipe = way};
+  if (way == LetterHead::kFollows) m.header.rest_tag = follow_tag(max_tag_, pipes_->next_follower());
+  const bool waits =
+      std::ranges::any_of(unposted_, [&](int ticket) { return message(ticket).peer == m.peer; });
+  m.awaits_letter = waits || !pipes_->post(m.peer, m.header, enclosed_in(m));
+  if (m.awaits_letter) unposted_.push_back(m.ticket);
+}
+
+bool MemoryChannel::post_waiting() {
+  full_.clear();
+  const auto is_posted = [&](int ticket) {
+    Message& m = message(ticket);
+    if (std::ranges::find(full_, m.peer) != full_.end()) return false;
+    if (!pipes_->post(m.peer, m.header, enclosed_in(m))) {
+      full_.push_back(m.peer);
+      return false;
+    }
+    m.awaits_letter = false;
+    end_if_done(m);
+    return true;
+  };
+  return std::erase_if(unposted_, is_posted) > 0;
 }
 
 int MemoryChannel::irecv(Rank source, int tag, std::span<std::byte> data) {
@@ -98,28 +146,71 @@ int MemoryChannel::irecv_pieces(Rank source, int tag, std::size_t bytes, Pieces&
 int MemoryChannel::receive(const Message& wanted) {
   const int ticket = add(wanted);
   Message& m = message(ticket);
-  if (!pipes_->serves(m.peer, m.bytes)) {
+  if (!pipes_->is_near(m.peer)) {
     track(m, m.pieces == nullptr ? below_->irecv(m.peer, m.tag, m.to)
                                  : below_->irecv_pieces(m.peer, m.tag, m.bytes, *m.pieces, m.key));
     return ticket;
   }
-  m.awaits_header = true;
-  track(m, below_->irecv(m.peer, m.tag, std::as_writable_bytes(std::span(&m.header, 1))));
+  m.awaits_letter = true;
+  awaited_.push_back(ticket);
+  ++source(m.peer).awaited;
   return ticket;
 }
 
-void MemoryChannel::read_header(Message& m) {
-  m.awaits_header = false;
-  if (m.header.bytes != m.bytes) {
-    refuse(m, "got " + std::to_string(m.header.bytes) + " (do all ranks pass the same arguments?)");
+MemoryChannel::Source& MemoryChannel::source(Rank rank) {
+  const auto found = std::ranges::find(sources_, rank, &Source::rank);
+  return found != sources_.end() ? *found : sources_.emplace_back(Source{rank});
+}
+
+bool MemoryChannel::take_letters() {
+  bool any = false;
+  for (const Source& from : sources_) {
+    if (from.awaited == 0) continue;
+    any = pipes_->collect(from.rank, *this) || any;
   }
+  return any;
+}
+
+/// @return false: it is for another channel, or comes before its receive
+bool MemoryChannel::take_letter(Rank from, const LetterHead& head, std::span<const std::byte> enclosed) {
+  const auto found = std::ranges::find_if(awaited_, [&](int ticket) {
+    const Message& m = message(ticket);
+    return m.peer == from && m.tag == head.tag;
+  });
+  if (found == awaited_.end()) return false;
+  Message& m = message(*found);
+  awaited_.erase(found);
+  --source(from).awaited;
+  m.awaits_letter = false;
+  m.header = head;
+  if (head.bytes != m.bytes) {
+    refuse(m, "got " + std::to_string(head.bytes) + " (do all ranks pass the same arguments?)");
+  }
+  if (head.pipe == LetterHead::kEnclosed) {
+    read_enclosed(m, enclosed);
+  } else {
+    read_header(m);
+  }
+  end_if_done(m);
+  return true;
+}
+
+void MemoryChannel::read_enclosed(Message& m, std::span<const std::byte> enclosed) {
+  if (m.pieces != nullptr && m.bytes % m.pieces->unit_bytes() == 0 && m.bytes > 0) {
+    return m.pieces->take(m.key, 0, enclosed);
+  }
+  if (m.pieces != nullptr) m.to = m.pieces->place(m.key);
+  std::ranges::copy(enclosed, m.to.begin());
+}
+
+void MemoryChannel::read_header(Message& m) {
   if (m.header.pipe >= HostPipes::kPerRank) refuse(m, "there is no pipe " + std::to_string(m.header.pipe));
   const bool at_once = m.header.pipe < 0 || (m.pieces != nullptr && m.pieces->unit_bytes() > Pipe::kBytes);
   if (at_once && m.pieces != nullptr) {
     m.to = m.pieces->place(m.key);
     m.pieces = nullptr;
   }
-  if (m.header.pipe < 0) return receive_rest(m, m.header.tag);
+  if (m.header.pipe < 0) return receive_rest(m, m.header.rest_tag);
   m.pipe = &pipes_->at(m.peer, m.header.pipe);
   moving_.push_back(m.ticket);
 }
@@ -143,35 +234,54 @@ void MemoryChannel::receive_rest(Message& m, int tag) {
 }
 
 bool MemoryChannel::poll(std::vector<int>& ended) {
-  ended_below_.clear();
-  bool any = below_->poll(ended_below_);
-  // A header may be followed by a message that gets one of these tickets again.
-  for (int& ticket : ended_below_) ticket = ticket_of_[static_cast<std::size_t>(ticket)];
-  for (const int ticket : ended_below_) {
-    Message& m = message(ticket);
-    --m.below;
-    if (m.awaits_header) read_header(m);
-    end_if_done(m, ended);
-  }
+  bool any = !unposted_.empty() && post_waiting();
+  any = take_letters() || any;
+  any = poll_below(!any && over_.empty()) || any;
   const auto has_moved_all = [&](int ticket) {
     Message& m = message(ticket);
     any = (m.is_receive ? read(m) : write(m)) || any;
     if (m.pipe != nullptr) return false;
-    end_if_done(m, ended);
+    end_if_done(m);
     return true;
   };
   if (!moving_.empty()) std::erase_if(moving_, has_moved_all);
+  any = any || !over_.empty();
+  ended.insert(ended.end(), over_.begin(), over_.end());
+  free_.insert(free_.end(), over_.begin(), over_.end());
+  over_.clear();
   return any;
 }
 
-void MemoryChannel::end_if_done(Message& m, std::vector<int>& ended) {
-  if (m.below > 0 || m.pipe != nullptr) return;
+/// @param is_idle  nothing else has happened
+bool MemoryChannel::poll_below(bool is_idle) {
+  if (open_below_ == 0) {
+    if (is_idle && ++idle_polls_ % kIdlePollsEach == 0) below_->move_on();
+    return false;
+  }
+  ended_below_.clear();
+  const bool any = below_->poll(ended_below_);
+  // A letter may be followed by a message that gets one of these tickets again.
+  for (int& ticket : ended_below_) ticket = ticket_of_[static_cast<std::size_t>(ticket)];
+  open_below_ -= static_cast<int>(ended_below_.size());
+  for (const int ticket : ended_below_) {
+    Message& m = message(ticket);
+    --m.below;
+    end_if_done(m);
+  }
+  return any;
+}
+
+bool MemoryChannel::is_over(const Message& m) {
+  return m.below == 0 && m.pipe == nullptr && !m.awaits_letter;
+}
+
+void MemoryChannel::end_if_done(Message& m) {
+  if (!is_over(m)) return;
   if (!m.rest.empty()) {
     m.pieces->take(m.key, m.done, m.rest);
     m.rest.clear();
   }
-  ended.push_back(m.ticket);
-  free_.push_back(m.ticket);
+  over_.push_back(m.ticket);
 }
 
 bool MemoryChannel::write(Message& m) {

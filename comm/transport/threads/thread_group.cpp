@@ -151,8 +151,12 @@ class ThreadChannel final : public Channel {
     return receive.ticket;
   }
 
-  bool poll(std::vector<int>& ended) override {
+  void move_on() override {
     if (group_.failed) throw TransportError("rank " + std::to_string(rank_) + ": another rank has failed");
+  }
+
+  bool poll(std::vector<int>& ended) override {
+    move_on();
     const std::lock_guard lock(completions_.mutex);
     if (!completions_.error.empty()) {
       throw TransportError("rank " + std::to_string(rank_) + " " + completions_.error);
