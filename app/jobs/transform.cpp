@@ -142,10 +142,6 @@ class Transform {
     if (!options_.distributed()) sink_.emplace(Shape::out(plan_.length), plan_.rows);
   }
 
-  [[nodiscard]] bool asked_for_slices() const {
-    return options_.engine == "slices" || options_.read == "parallel";
-  }
-
   /// A file from which anybody who sees it can read any samples, of a length that is not merely claimed.
   [[nodiscard]] static bool is_seekable(const io::SignalInfo& info) {
     return info.any_order && info.length.has_value() && !info.is_sound;
@@ -162,13 +158,13 @@ class Transform {
 
   /// Whether each rank shall read its part of the input itself; then the plan is made for that.
   [[nodiscard]] bool takes_slices(const io::SignalInfo& info, bool cuts) {
-    if (slices_refused_ || (!asked_for_slices() && !is_seekable(info))) return false;
+    if (slices_refused_ || (!options_.asks_for_slices() && !is_seekable(info))) return false;
     if (!is_seekable(info)) {
       throw UsageError(fmt::format(
           "{}: not every rank can read its part by itself; what would work: --read root", input_->name()));
     }
     const TransformPlan plan = plan_of(info, cuts);
-    if (asked_for_slices()) {
+    if (options_.asks_for_slices()) {
       check_slices(options_, plan, job_.size(), input_->name());
       why_ = "as asked";
     } else {
@@ -181,7 +177,7 @@ class Transform {
     }
     plan_ = plan;
     plan_.engine = Engine::slices;
-    plan_.split_real = Shape::kRealIn && fft::can_share(plan.length, true, job_.size()) ? 1 : 0;
+    plan_.split_real = slices_split_real(options_, shared_work(plan)) ? 1 : 0;
     return true;
   }
 
@@ -310,7 +306,7 @@ class Transform {
   /// Collective. @return whether all ranks can read the input and write the output; if not, and nobody asked for it, nothing is done
   [[nodiscard]] bool slices() {
     SlicesRun<In, Out> run(job_, options_, plan_, input_, report_);
-    if (!run.open(job_.from_root(asked_for_slices()))) return false;
+    if (!run.open(job_.from_root(options_.asks_for_slices()))) return false;
     run.run();
     const double compute_s = largest_at_root(job_, run.times().compute_s, options_.job.reduce);
     const std::uint64_t non_finite = run.non_finite();
@@ -597,11 +593,19 @@ void add_transform(cli::Command& app) {
                         "results stay with the ranks: rank r of P writes elements r, r+P, "
                         "r+2P, ... (of real samples by engine slices: r, 2P-r, 2P+r, ...) of OUT.npy "
                         "to OUT.rankr.npy on its own host, and rank 0 writes OUT.index.json");
+  cli::Option* everywhere =
+      command
+          ->add_flag("--everywhere", options->everywhere,
+                     "every rank gets the whole result (by an allgatherv) and writes it to OUT.rankr.npy on "
+                     "its own host")
+          ->excludes(leave);
   command
-      ->add_flag("--everywhere", options->everywhere,
-                 "every rank gets the whole result (by an allgatherv) and writes it to OUT.rankr.npy on its "
-                 "own host")
-      ->excludes(leave);
+      ->add_flag(
+          "--parts", options->parts,
+          "results in natural order, for hosts that share no folder: rank r writes a contiguous part to "
+          "OUT.rankr.npy on its own host, and rank 0 writes OUT.index.json (engine slices)")
+      ->excludes(leave)
+      ->excludes(everywhere);
   command
       ->add_option(
           "--engine", options->engine,
