@@ -128,14 +128,14 @@ void RealFft<T>::inverse(const Complex* in, T* out, std::size_t batch, const Pro
   });
 }
 
-#define PAPFFT_INSTANTIATE(T)                                                                 \
-  template class PackedRoots<T>;                                                              \
-  template void unfold_packed_spectrum<T>(std::span<std::complex<T>>, const PackedRoots<T>&); \
-  template void fold_packed_spectrum<T>(std::span<const std::complex<T>>, std::complex<T>*,   \
-                                        const PackedRoots<T>&);
-PAPFFT_INSTANTIATE(float)
-PAPFFT_INSTANTIATE(double)
-#undef PAPFFT_INSTANTIATE
+template class PackedRoots<float>;
+template void unfold_packed_spectrum<float>(std::span<std::complex<float>>, const PackedRoots<float>&);
+template void fold_packed_spectrum<float>(std::span<const std::complex<float>>, std::complex<float>*,
+                                          const PackedRoots<float>&);
+template class PackedRoots<double>;
+template void unfold_packed_spectrum<double>(std::span<std::complex<double>>, const PackedRoots<double>&);
+template void fold_packed_spectrum<double>(std::span<const std::complex<double>>, std::complex<double>*,
+                                           const PackedRoots<double>&);
 template class PackedRealFft<float>;
 template class PackedRealFft<double>;
 template class RealFft<float>;
