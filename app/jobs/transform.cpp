@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <bit>
 #include <complex>
 #include <cstdint>
 #include <functional>
@@ -190,7 +191,9 @@ class Transform {
     const std::uint64_t in = plan.rows * std::max(plan.stored, Shape::in(plan.length)) * sizeof(In);
     const std::uint64_t out = plan.rows * Shape::out(plan.length) * sizeof(Out);
     const std::uint64_t work = plan.length * sizeof(typename Shape::Complex) / (kComplex ? 1 : 2);
-    return in + (alone && kComplex ? 0 : out) + work + (alone ? 0 : 2 * work / ranks);
+    // Our own kernels hold the half-length transform apart, and roots of both directions.
+    const std::uint64_t apart = alone && !kComplex && std::has_single_bit(plan.length) ? 2 * work : 0;
+    return in + (alone && kComplex ? 0 : out) + work + apart + (alone ? 0 : 2 * work / ranks);
   }
 
   /// @throws MemoryError  the input does not fit into this rank's memory

@@ -184,9 +184,11 @@ std::optional<std::string> why_slices(const TransformOptions& options, const Tra
   const bool goes_doubled = work.real && !slices_split_real(options, work);
   const bool asked_for_others =
       job.scatter != "auto" || job.gather != "auto" || job.arrivals.delays() || goes_doubled;
-  if (asked_for_others || known.vector_bytes < kLeastBytes || work.ranks_per_host.size() == 1) {
-    return std::nullopt;
+  if (asked_for_others || known.vector_bytes < kLeastBytes) return std::nullopt;
+  if (work.ranks() == 1 && work.real) {
+    return "one process needs less memory so: samples and bins are not there at once";
   }
+  if (work.ranks_per_host.size() == 1) return std::nullopt;
   return fmt::format("all ranks can read the input, and each link carries 1/{} of what rank 0's would",
                      work.ranks());
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What jobs do with inputs that do not fit into memory (ulimit -v): the same numbers in pieces, or one line before any reading."""
 
+import json
 import pathlib
 import re
 
@@ -79,6 +80,20 @@ class MemoryTest(ProgramTest):
             for command in ("psd", "correlate"):
                 with self.subTest(command, ranks=ranks):
                     self.same_in_pieces(kib, command, "x.npy", "--nperseg", 1024, "--threads", 1, *more, ranks=ranks)
+
+    def test_one_process_takes_slices_for_real_samples(self):
+        """2^23 of them are 67 MB. With the bins, roots and work space they are 336 MB, and slice by slice 153 MB at most."""
+        x = np.random.default_rng(6).standard_normal(2**23)
+        self.save("x.npy", x)
+        self.sparse("huge.npy", 2**32)
+        kib = self.limit_kib("spectrogram", "huge.npy", "-o", "y.csv", room_mb=175)
+        words = ("transform", "x.npy", "--threads", 1, "-o", "y.npy", "--json", "r.json")
+        result = self.limited(kib, *words)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        self.assertEqual(json.loads(self.path("r.json").read_text())["settings"]["engine"], "slices")
+        spectrum = np.load(self.path("y.npy"))
+        self.assertLessEqual(relative_l2(spectrum, np.fft.rfft(x)), 1e-14)
+        self.assertIn("rank 0 needs 336 MB", self.told(self.limited(kib, *words, "--engine", "alone")))
 
     def test_arrays_that_no_rank_holds(self):
         """2^22 complex samples are 67 MB; a rank of four needs two shares of 17 MB, and some room."""
