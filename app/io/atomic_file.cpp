@@ -142,7 +142,7 @@ std::unique_ptr<AtomicFile> AtomicFile::join(const std::string& path, const std:
   if (file->fd_.get() < 0) {
     throw OutputError(
         path, fmt::format("{}, which another rank has made, cannot be opened here: {}; what would work: a "
-                          "folder that all hosts share, or --leave-distributed",
+                          "folder that all hosts share, or --parts",
                           temporary, errno_text(errno)));
   }
   return file;

@@ -19,14 +19,20 @@ namespace {
 struct Share {
   std::uint64_t file = 0;
   std::uint64_t files = 1;
-  bool folded = false;
+  Layout layout = Layout::round_robin;
+  std::uint64_t part = 0;  ///< of Layout::contiguous: elements of a file, but of the last one
 
   [[nodiscard]] std::uint64_t by_number(std::uint64_t number) const {
-    const bool is_mirrored = folded && number % 2 == 1 && file > 0;
+    if (layout == Layout::contiguous) return file * part + number;
+    const bool is_mirrored = layout == Layout::folded && number % 2 == 1 && file > 0;
     return files * number + (is_mirrored ? files - file : file);
   }
   /// How many of them are below k.
   [[nodiscard]] std::uint64_t below(std::uint64_t k) const {
+    if (layout == Layout::contiguous) {
+      const std::uint64_t begin = file * part;
+      return file + 1 == files ? k - std::min(k, begin) : std::clamp(k, begin, begin + part) - begin;
+    }
     return k / files + (by_number(k / files) < k ? 1 : 0);
   }
 };
@@ -34,10 +40,10 @@ struct Share {
 /// Reads from the files in turn what they have of a range.
 class SharedSource final : public Source {
  public:
-  /// @param parts  nullptr: the row is so short that there is nothing in it
-  SharedSource(const std::string& name, SignalInfo info, bool folded,
+  /// @param of_first  the first file's. @param parts  nullptr: the row is so short that there is nothing in it
+  SharedSource(const std::string& name, SignalInfo info, const Share& of_first,
                std::vector<std::unique_ptr<Source>> parts)
-      : Source(name, std::move(info)), folded_(folded), parts_(std::move(parts)) {}
+      : Source(name, std::move(info)), of_first_(of_first), parts_(std::move(parts)) {}
 
  private:
   std::size_t read_components(std::uint64_t first, Components out) override {
@@ -61,7 +67,8 @@ class SharedSource final : public Source {
   /// Of elements [begin, begin + out.size()) of a row, those that a file has.
   template <typename Sample>
   void read_share(std::size_t part, std::uint64_t row, std::uint64_t begin, std::span<Sample> out) {
-    const Share share{.file = part, .files = parts_.size(), .folded = folded_};
+    Share share = of_first_;
+    share.file = part;
     const std::uint64_t number = share.below(begin);
     std::vector<Sample> samples(static_cast<std::size_t>(share.below(begin + out.size()) - number));
     if (samples.empty()) return;
@@ -69,7 +76,7 @@ class SharedSource final : public Source {
     for (std::size_t i = 0; i < samples.size(); ++i) out[share.by_number(number + i) - begin] = samples[i];
   }
 
-  bool folded_;
+  Share of_first_;
   std::vector<std::unique_ptr<Source>> parts_;
 };
 
@@ -79,6 +86,7 @@ struct Index {
   double sample_rate_hz = 0;
   SampleType type;
   Layout layout = Layout::round_robin;
+  std::uint64_t part = 0;
   std::vector<std::string> files;
 };
 
@@ -107,12 +115,14 @@ Index read_index(const std::string& path) {
     index.sample_rate_hz = json.at("sample_rate_hz").get<double>();
     const auto type = types.find(json.at("element").text());
     if (type != types.end()) index.type = type->second;
-    for (const Layout layout : {Layout::folded, Layout::everywhere}) {
+    for (const Layout layout : {Layout::folded, Layout::contiguous, Layout::everywhere}) {
       if (json.at("layout").text() == to_string(layout)) index.layout = layout;
     }
+    if (index.layout == Layout::contiguous) index.part = json.at("part").get<std::uint64_t>();
     for (const Json& file : json.at("files")) index.files.push_back(neighbour(path, file.text()));
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 58U;
     const bool is_good = type != types.end() && index.rows > 0 && index.length > 0 && !index.files.empty() &&
-                         index.length <= (std::uint64_t{1} << 58U) / index.rows;
+                         index.length <= kMost / index.rows && index.part <= kMost / index.files.size();
     if (is_good) return index;
   } catch (const JsonError& error) {
     throw DataError(path, fmt::format("is no index of what ranks have: {}", error.what()));
@@ -139,6 +149,10 @@ std::string_view to_string(Layout layout) noexcept {
       return "element k of a row is element k / ranks of the same row in files[k % ranks] where k / ranks is "
              "even, and "
              "in files[(ranks - k % ranks) % ranks] where it is odd";
+    case Layout::contiguous:
+      return "element k of a row is element k - i * part of the same row in files[i], where i is the lesser "
+             "of "
+             "k / part and ranks - 1";
     case Layout::everywhere:
       return "each file holds everything";
     case Layout::round_robin:
@@ -149,12 +163,14 @@ std::string_view to_string(Layout layout) noexcept {
 
 std::unique_ptr<Source> open_shares(const std::string& index_path) {
   const Index index = read_index(index_path);
-  const std::size_t files = index.layout == Layout::everywhere ? 1 : index.files.size();
-  const bool folded = index.layout == Layout::folded;
+  Share of_file{.files = index.files.size(), .layout = index.layout, .part = index.part};
+  if (index.layout == Layout::everywhere) of_file = {};
+  const Share of_first = of_file;
   std::vector<std::unique_ptr<Source>> parts;
   bool two_dimensional = index.rows > 1;
-  for (std::size_t r = 0; r < files; ++r) {
-    const std::uint64_t share = Share{.file = r, .files = files, .folded = folded}.below(index.length);
+  for (std::size_t r = 0; r < of_first.files; ++r) {
+    of_file.file = r;
+    const std::uint64_t share = of_file.below(index.length);
     if (share == 0) {
       parts.push_back(nullptr);
       continue;
@@ -170,7 +186,7 @@ std::unique_ptr<Source> open_shares(const std::string& index_path) {
   info.length = index.length;
   info.is_complex = index.type.is_complex;
   info.sample_rate_hz = index.sample_rate_hz;
-  return std::make_unique<SharedSource>(index_path, info, folded, std::move(parts));
+  return std::make_unique<SharedSource>(index_path, info, of_first, std::move(parts));
 }
 
 }  // namespace papfft::app::io

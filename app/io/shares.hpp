@@ -11,11 +11,12 @@ namespace papfft::app::io {
 /// The end of the name of an index: a file that says which files hold the shares of a result that was left with the ranks.
 inline constexpr std::string_view shares_suffix = ".index.json";
 
-/// Which of P files has element k of a row; it is element k / P of the same row there.
-///   round_robin  file k modulo P
+/// Which of P files has element k of a row, and where.
+///   round_robin  file k modulo P, as element k / P of the same row
 ///   folded       the same, where k / P is even; else file P - (k modulo P), modulo P
+///   contiguous   file k / part, or the last one; each file has its elements in their order
 ///   everywhere   each file has all of them, in their order
-enum class Layout { round_robin, folded, everywhere };
+enum class Layout { round_robin, folded, contiguous, everywhere };
 
 /// What an index says.
 [[nodiscard]] std::string_view to_string(Layout layout) noexcept;

@@ -328,6 +328,7 @@ void check_array_transform(const TransformOptions& options, const std::string& w
                                                  {options.resume, "--resume"},
                                                  {options.leave_distributed, "--leave-distributed"},
                                                  {options.everywhere, "--everywhere"},
+                                                 {options.parts, "--parts"},
                                                  {options.dct != 0 && options.real, "--real"},
                                                  {options.dct != 0 && options.full, "--full"}};
   for (const auto& [given, flag] : others) {

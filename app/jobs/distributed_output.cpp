@@ -32,6 +32,7 @@ void write_index(const std::string& path, const DistributedResult& result) {
   json["sample_rate_hz"] = result.sample_rate_hz;
   json["ranks"] = result.ranks;
   json["layout"] = std::string(io::to_string(result.layout));
+  if (result.layout == io::Layout::contiguous) json["part"] = result.part;
   json["files"] = io::Json::array();
   for (int r = 0; r < result.ranks; ++r) {
     json["files"].push_back(std::filesystem::path(path_of_rank(path, r)).filename().string());

@@ -39,6 +39,7 @@ struct DistributedResult {
   std::string element;        ///< "complex128" and so on, as numpy calls it
   double sample_rate_hz = 0;  ///< 0: unknown
   io::Layout layout = io::Layout::round_robin;
+  std::uint64_t part = 0;  ///< of io::Layout::contiguous: elements of a row in each file
 };
 
 /// JSON; the names of the files are relative to its own folder. @throws io::OutputError

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@
 #include "app/run/memory.hpp"
 #include "app/run/run_report.hpp"
 #include "fft/engines/real_slices_fft.hpp"
+#include "fft/engines/real_slices_inverse_fft.hpp"
 #include "fft/engines/slices_fft.hpp"
 
 namespace papfft::app {
@@ -54,7 +56,7 @@ class SlicesRun {
     if (!each([&] { open_input(); }) || !each([&] { check_memory(); }) || !each([&] { make_outputs(); })) {
       return false;
     }
-    if (options_.leave_distributed) return true;
+    if (options_.file_per_rank()) return true;
     const auto names =
         names_of_root(job_, job_.is_root() ? files_->temporaries() : std::vector<std::string>());
     return each([&] { join_outputs(names); });
@@ -84,16 +86,13 @@ class SlicesRun {
         unless_failed("write", write_s_, [&] { leave(row); });
       } else {
         with_fft([&](auto& fft) {
-          fft.put_in_order([&](std::uint64_t first, std::span<const Complex> bins) {
-            const std::uint64_t length = Shape::out(plan_.length);
-            const std::uint64_t count =
-                std::min<std::uint64_t>(bins.size(), length - std::min(first, length));
-            unless_failed("write", write_s_,
-                          [&] { write(row * length + first, bins.first(static_cast<std::size_t>(count))); });
+          fft.put_in_order([&](std::uint64_t first, auto results) {
+            unless_failed("write", write_s_, [&] { write_in_order(row, first, results); });
           });
         });
       }
       tell_failure(failure);
+      if (options_.parts) pass_last_bin(row);
       progress.show(row + 1, plan_.rows);
     }
     finish();
@@ -122,6 +121,9 @@ class SlicesRun {
 
  private:
   using Files = io::PlacedFiles<Out>;
+  /// Where real samples are shared as such.
+  using RealFft =
+      std::conditional_t<Shape::kRealOut, fft::RealSlicesInverseFft<Real>, fft::RealSlicesFft<Real>>;
 
   void open_input() {
     if (input_ == nullptr) input_ = options_.io.open();
@@ -135,7 +137,7 @@ class SlicesRun {
 
   void check_memory() {
     const bool real = plan_.split_real != 0;
-    const std::uint64_t need = real ? fft::RealSlicesFft<Real>::memory_bytes(plan_.length, ranks())
+    const std::uint64_t need = real ? RealFft::memory_bytes(plan_.length, ranks())
                                     : fft::SlicesFft<Real>::memory_bytes(plan_.length, ranks());
     const std::uint64_t there = available_memory_bytes(job_.comm().ranks_on_host());
     if (need > there) {
@@ -148,7 +150,7 @@ class SlicesRun {
     const fft::SlicesPlan how{
         .length = plan_.length, .direction = options_.direction(), .rigor = fft::Rigor::tuned};
     if (real) {
-      real_fft_ = std::make_unique<fft::RealSlicesFft<Real>>(job_.comm(), how);
+      real_fft_ = std::make_unique<RealFft>(job_.comm(), how);
     } else {
       fft_ = std::make_unique<fft::SlicesFft<Real>>(job_.comm(), how);
     }
@@ -157,7 +159,7 @@ class SlicesRun {
   /// Calls work(the transform of this kind of samples).
   template <typename Work>
   void with_fft(const Work& work) {
-    if constexpr (Shape::kRealIn) {
+    if constexpr (Shape::kRealIn || Shape::kRealOut) {
       if (real_fft_) return work(*real_fft_);
     }
     work(*fft_);
@@ -170,7 +172,7 @@ class SlicesRun {
 
   /// Those of this rank; if all write to the same, the root's.
   void make_outputs() {
-    if (options_.leave_distributed) {
+    if (options_.file_per_rank()) {
       std::vector<std::string> paths;
       for (const std::string& path : options_.io.out) paths.push_back(path_of_rank(path, job_.rank()));
       files_ = std::make_unique<Files>(paths, shape(mine()));
@@ -229,16 +231,62 @@ class SlicesRun {
     return io::count_non_finite<Element>(out.first(got));
   }
 
+  /// Of elements [first, ...) of a result, those that it has; real samples' N/2+1 bins may have gone as N.
+  template <typename Results>
+  void write_in_order(std::uint64_t row, std::uint64_t first, Results results) {
+    const std::uint64_t length = Shape::out(plan_.length);
+    const auto there = results.first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(results.size(), length - std::min(first, length))));
+    if (!options_.parts) return write(row * length + first, there);
+    if (there.empty()) return;
+    if (first >= part_end(job_.rank())) {
+      last_bin_ = there.front();
+    } else {
+      write(row * mine() + first - part_begin(job_.rank()), there);
+    }
+  }
+
+  /// Collective. X[N/2] of real samples, which rank 0 has, belongs to the rank whose part ends with it.
+  void pass_last_bin(std::uint64_t row) {
+    if (plan_.split_real == 0) return;
+    std::int32_t is_passed = last_bin_ ? 1 : 0;
+    if (job_.from_root(is_passed) == 0) return;
+    const Complex bin = job_.from_root(last_bin_.value_or(Complex{}));
+    const std::uint64_t length = Shape::out(plan_.length);
+    job_.on_every_rank([&] {
+      if (part_begin(job_.rank()) == length || part_end(job_.rank()) != length) return;
+      write((row + 1) * mine() - 1, std::span<const Complex>(&bin, 1));
+    });
+  }
+
+  /// Elements of a result in each rank's contiguous part, but the last one's.
+  [[nodiscard]] std::uint64_t part_length() const {
+    if (fft_) return ranks() * fft_->layout().width;
+    return 2 * ranks() * fft::HalfSpectrumLayout(real_fft_->layout()).width;
+  }
+  [[nodiscard]] std::uint64_t part_begin(int rank) const {
+    return std::min(static_cast<std::uint64_t>(rank) * part_length(), Shape::out(plan_.length));
+  }
+  [[nodiscard]] std::uint64_t part_end(int rank) const {
+    return rank + 1 == job_.size() ? Shape::out(plan_.length) : part_begin(rank + 1);
+  }
+
   /// Writes what this rank has of a result.
   void leave(std::uint64_t row) {
-    if (!real_fft_) return write(row * mine(), fft_->bins().first(mine()));
-    constexpr std::size_t kPiece = std::size_t{1} << 17U;
-    std::vector<Complex> bins;
-    for (std::size_t done = 0; done < mine(); done += bins.size()) {
-      bins.resize(std::min(kPiece, mine() - done));
-      real_fft_->get_bins(done, bins);
-      write(row * mine() + done, bins);
+    if constexpr (Shape::kRealIn) {
+      constexpr std::size_t kPiece = std::size_t{1} << 17U;
+      std::vector<Complex> bins;
+      for (std::size_t done = 0; real_fft_ && done < mine(); done += bins.size()) {
+        bins.resize(std::min(kPiece, mine() - done));
+        real_fft_->get_bins(done, bins);
+        write(row * mine() + done, std::span<const Complex>(bins));
+      }
     }
+    if (fft_) write(row * mine(), std::span<const Complex>(fft_->bins().first(mine())));
+  }
+
+  void write(std::uint64_t first, std::span<const Real> samples) {
+    if constexpr (Shape::kRealOut) files_->write(first, samples);
   }
 
   void write(std::uint64_t first, std::span<const Complex> bins) {
@@ -263,16 +311,19 @@ class SlicesRun {
   void finish() {
     clocked(report_, "write", finish_s_, [&] {
       job_.on_every_rank([&] {
-        if (options_.leave_distributed || !job_.is_root()) files_->finish();
+        if (options_.file_per_rank() || !job_.is_root()) files_->finish();
       });
       job_.at_root([&] {
-        if (!options_.leave_distributed) return files_->finish();
+        if (!options_.file_per_rank()) return files_->finish();
         const DistributedResult result{.ranks = job_.size(),
                                        .rows = plan_.rows,
                                        .length = Shape::out(plan_.length),
                                        .element = element_name<Out>(),
                                        .sample_rate_hz = plan_.rate_hz,
-                                       .layout = real_fft_ ? io::Layout::folded : io::Layout::round_robin};
+                                       .layout = options_.parts ? io::Layout::contiguous
+                                                 : real_fft_    ? io::Layout::folded
+                                                                : io::Layout::round_robin,
+                                       .part = part_length()};
         for (const std::string& path : options_.io.out) write_index(path, result);
       });
     });
@@ -281,6 +332,7 @@ class SlicesRun {
   [[nodiscard]] std::uint64_t ranks() const { return static_cast<std::uint64_t>(job_.size()); }
   /// How many elements of each result are this rank's.
   [[nodiscard]] std::size_t mine() const {
+    if (options_.parts) return static_cast<std::size_t>(part_end(job_.rank()) - part_begin(job_.rank()));
     return static_cast<std::size_t>(
         share_of(Shape::out(plan_.length), static_cast<std::uint64_t>(job_.rank()), ranks()));
   }
@@ -291,9 +343,10 @@ class SlicesRun {
   std::shared_ptr<io::Source> input_;
   RunReport& report_;
   std::unique_ptr<fft::SlicesFft<Real>> fft_;
-  std::unique_ptr<fft::RealSlicesFft<Real>> real_fft_;  // instead, where real samples are shared as such
+  std::unique_ptr<RealFft> real_fft_;  // instead
   std::unique_ptr<Files> files_;
   std::vector<Real> real_;  // a piece of the result
+  std::optional<Complex> last_bin_;
   std::uint64_t non_finite_ = 0;
   double read_s_ = 0;
   double write_s_ = 0;

@@ -13,6 +13,7 @@
 
 #include "app/cli/command.hpp"
 #include "app/jobs/sample_job.hpp"
+#include "app/run/memory.hpp"
 #include "app/run/run_report.hpp"
 
 namespace papfft::app {
@@ -80,6 +81,13 @@ class StftJob {
     plan_.is_complex = info.is_complex ? 1 : 0;
     if (options_.nperseg > 0) plan_.nperseg = options_.nperseg;
     check_overlap();
+    if (info.length) {
+      const std::uint64_t sample_bytes = info.is_complex ? sizeof(Complex) : sizeof(T);
+      const std::uint64_t bins = info.is_complex ? plan_.nperseg : plan_.nperseg / 2 + 1;
+      const fft::Framing cut(*info.length + 2 * plan_.nperseg, plan_.nperseg,
+                             options_.overlap(plan_.nperseg));
+      check_memory(cut, *info.length * sample_bytes, sample_bytes, bins * sizeof(Complex));
+    }
     in_ = read_samples<T>(*input_, info.is_complex, report_);
     info.is_complex ? extend(in_.complex) : extend(in_.real);
   }
@@ -120,7 +128,24 @@ class StftJob {
                       input_->name(), plan_.nperseg, bins, std::max<std::uint64_t>(1, 2 * (bins - 1))));
     }
     check_overlap();
+    const std::uint64_t sample_bytes = options_.two_sided ? sizeof(Complex) : sizeof(T);
+    const std::uint64_t hop = plan_.nperseg - options_.overlap(plan_.nperseg);
+    check_memory({plan_.nperseg + (plan_.frames - 1) * hop, plan_.nperseg, options_.overlap(plan_.nperseg)},
+                 plan_.frames * bins * sizeof(Complex), sample_bytes, bins * sizeof(Complex));
     in_.complex = read_samples<Complex>(*input_, report_);
+  }
+
+  /// What the root needs, about: the input, every rank's part of the samples and of the frames, and its own of both.
+  /// @throws MemoryError
+  void check_memory(const fft::Framing& cut, std::uint64_t input_bytes, std::uint64_t sample_bytes,
+                    std::uint64_t frame_bytes) const {
+    const auto p = static_cast<std::uint64_t>(job_.size());
+    const std::uint64_t frames = (cut.frames() + p - 1) / p;
+    require_memory(
+        input_->name(),
+        input_bytes + (p + 1) * (cut.samples_spanned(0, frames) * sample_bytes + frames * frame_bytes),
+        available_memory_bytes(job_.comm().ranks_on_host()),
+        sizeof(T) == sizeof(double) ? "--precision float, or more memory" : "more memory");
   }
 
   void check_overlap() const {

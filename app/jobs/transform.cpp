@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <bit>
 #include <complex>
 #include <cstdint>
 #include <functional>
@@ -142,10 +143,6 @@ class Transform {
     if (!options_.distributed()) sink_.emplace(Shape::out(plan_.length), plan_.rows);
   }
 
-  [[nodiscard]] bool asked_for_slices() const {
-    return options_.engine == "slices" || options_.read == "parallel";
-  }
-
   /// A file from which anybody who sees it can read any samples, of a length that is not merely claimed.
   [[nodiscard]] static bool is_seekable(const io::SignalInfo& info) {
     return info.any_order && info.length.has_value() && !info.is_sound;
@@ -162,13 +159,13 @@ class Transform {
 
   /// Whether each rank shall read its part of the input itself; then the plan is made for that.
   [[nodiscard]] bool takes_slices(const io::SignalInfo& info, bool cuts) {
-    if (slices_refused_ || (!asked_for_slices() && !is_seekable(info))) return false;
+    if (slices_refused_ || (!options_.asks_for_slices() && !is_seekable(info))) return false;
     if (!is_seekable(info)) {
       throw UsageError(fmt::format(
           "{}: not every rank can read its part by itself; what would work: --read root", input_->name()));
     }
     const TransformPlan plan = plan_of(info, cuts);
-    if (asked_for_slices()) {
+    if (options_.asks_for_slices()) {
       check_slices(options_, plan, job_.size(), input_->name());
       why_ = "as asked";
     } else {
@@ -181,7 +178,7 @@ class Transform {
     }
     plan_ = plan;
     plan_.engine = Engine::slices;
-    plan_.split_real = Shape::kRealIn && fft::can_share(plan.length, true, job_.size()) ? 1 : 0;
+    plan_.split_real = slices_split_real(options_, shared_work(plan)) ? 1 : 0;
     return true;
   }
 
@@ -194,7 +191,9 @@ class Transform {
     const std::uint64_t in = plan.rows * std::max(plan.stored, Shape::in(plan.length)) * sizeof(In);
     const std::uint64_t out = plan.rows * Shape::out(plan.length) * sizeof(Out);
     const std::uint64_t work = plan.length * sizeof(typename Shape::Complex) / (kComplex ? 1 : 2);
-    return in + (alone && kComplex ? 0 : out) + work + (alone ? 0 : 2 * work / ranks);
+    // Our own kernels hold the half-length transform apart, and roots of both directions.
+    const std::uint64_t apart = alone && !kComplex && std::has_single_bit(plan.length) ? 2 * work : 0;
+    return in + (alone && kComplex ? 0 : out) + work + apart + (alone ? 0 : 2 * work / ranks);
   }
 
   /// @throws MemoryError  the input does not fit into this rank's memory
@@ -310,7 +309,7 @@ class Transform {
   /// Collective. @return whether all ranks can read the input and write the output; if not, and nobody asked for it, nothing is done
   [[nodiscard]] bool slices() {
     SlicesRun<In, Out> run(job_, options_, plan_, input_, report_);
-    if (!run.open(job_.from_root(asked_for_slices()))) return false;
+    if (!run.open(job_.from_root(options_.asks_for_slices()))) return false;
     run.run();
     const double compute_s = largest_at_root(job_, run.times().compute_s, options_.job.reduce);
     const std::uint64_t non_finite = run.non_finite();
@@ -597,11 +596,19 @@ void add_transform(cli::Command& app) {
                         "results stay with the ranks: rank r of P writes elements r, r+P, "
                         "r+2P, ... (of real samples by engine slices: r, 2P-r, 2P+r, ...) of OUT.npy "
                         "to OUT.rankr.npy on its own host, and rank 0 writes OUT.index.json");
+  cli::Option* everywhere =
+      command
+          ->add_flag("--everywhere", options->everywhere,
+                     "every rank gets the whole result (by an allgatherv) and writes it to OUT.rankr.npy on "
+                     "its own host")
+          ->excludes(leave);
   command
-      ->add_flag("--everywhere", options->everywhere,
-                 "every rank gets the whole result (by an allgatherv) and writes it to OUT.rankr.npy on its "
-                 "own host")
-      ->excludes(leave);
+      ->add_flag(
+          "--parts", options->parts,
+          "results in natural order, for hosts that share no folder: rank r writes a contiguous part to "
+          "OUT.rankr.npy on its own host, and rank 0 writes OUT.index.json (engine slices)")
+      ->excludes(leave)
+      ->excludes(everywhere);
   command
       ->add_option(
           "--engine", options->engine,

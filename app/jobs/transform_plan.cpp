@@ -47,7 +47,12 @@ std::string ways_out(std::uint64_t length, int ranks, bool distributed) {
 }
 
 void check_distributed(const TransformOptions& options) {
-  const std::string flag = options.everywhere ? "--everywhere" : "--leave-distributed";
+  const std::string flag = options.everywhere ? "--everywhere"
+                           : options.parts    ? "--parts"
+                                              : "--leave-distributed";
+  if (options.parts && options.engine != "auto" && options.engine != "slices") {
+    throw UsageError(flag + " is for engine slices; what would work: --leave-distributed");
+  }
   if (options.engine != "auto" && options.engine != "dif" && options.engine != "slices") {
     throw UsageError(flag + " is for engines dif and slices, by which each rank has a share of every vector");
   }
@@ -137,11 +142,11 @@ void check_transform(const TransformOptions& options) {
   if (options.full && (options.inverse || options.real)) {
     throw UsageError("--full is for forward transforms without --real");
   }
-  if (options.distributed()) check_distributed(options);
+  if (options.distributed() || options.parts) check_distributed(options);
   if (options.read == "parallel" && options.engine != "auto" && options.engine != "slices") {
     throw UsageError("--read parallel is for engine slices, by which each rank reads its part of the input");
   }
-  if (options.engine != "slices" && options.read != "parallel") return;
+  if (!options.asks_for_slices()) return;
   if (options.read == "root") {
     throw UsageError(
         "engine slices has each rank read its part of the input; what would work: --read parallel");
@@ -157,27 +162,33 @@ void check_transform(const TransformOptions& options) {
   }
 }
 
+bool slices_split_real(const TransformOptions& options, const fft::SharedWork& work) {
+  return work.real && fft::can_share(work.length, true, work.ranks()) &&
+         !(options.inverse && options.file_per_rank());
+}
+
 std::optional<std::string> why_slices(const TransformOptions& options, const TransformPlan& plan,
                                       const fft::SharedWork& work, const SlicesCase& known) {
   // Below, opening the files on all hosts takes longer than the messages that are saved.
   constexpr std::uint64_t kLeastBytes = std::uint64_t{16} << 20U;
   const JobOptions& job = options.job;
-  const bool is_possible = work.ranks() > 1 && !plan.many() && options.engine == "auto" &&
-                           options.read == "auto" && !options.everywhere && !options.resume &&
-                           io::can_place(options.io.out) && fft::can_share(plan.length, false, work.ranks());
+  const bool is_possible = !plan.many() && options.engine == "auto" && options.read == "auto" &&
+                           !options.everywhere && !options.resume && io::can_place(options.io.out) &&
+                           fft::can_share(plan.length, false, work.ranks());
   if (!is_possible) return std::nullopt;
   if (known.root_bytes > known.available_bytes) {
     return fmt::format("rank 0 lacks the {} of memory that it needs for the whole vector",
                        memory_text(known.root_bytes));
   }
   // Real samples that go as complex ones would take twice the bytes.
-  const bool goes_doubled =
-      work.real && (options.inverse || !fft::can_share(plan.length, true, work.ranks()));
+  const bool goes_doubled = work.real && !slices_split_real(options, work);
   const bool asked_for_others =
       job.scatter != "auto" || job.gather != "auto" || job.arrivals.delays() || goes_doubled;
-  if (asked_for_others || known.vector_bytes < kLeastBytes || work.ranks_per_host.size() == 1) {
-    return std::nullopt;
+  if (asked_for_others || known.vector_bytes < kLeastBytes) return std::nullopt;
+  if (work.ranks() == 1 && work.real) {
+    return "one process needs less memory so: samples and bins are not there at once";
   }
+  if (work.ranks_per_host.size() == 1) return std::nullopt;
   return fmt::format("all ranks can read the input, and each link carries 1/{} of what rank 0's would",
                      work.ranks());
 }

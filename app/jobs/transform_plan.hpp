@@ -28,6 +28,7 @@ struct TransformOptions {
   bool batch = false;
   bool leave_distributed = false;
   bool everywhere = false;
+  bool parts = false;
   bool resume = false;
   std::uint64_t length = 0;
   std::string engine = "auto";
@@ -38,8 +39,12 @@ struct TransformOptions {
   int dct = 0;                ///< type of the cosine transform; 0: a Fourier transform
   bool fftw_kernels = false;  ///< rank 0 alone uses FFTW's kernels even where others are faster
 
-  /// Each rank writes a file.
+  /// Each rank writes a file, by engine dif if not by slices.
   [[nodiscard]] bool distributed() const { return leave_distributed || everywhere; }
+  /// The same by engine slices.
+  [[nodiscard]] bool file_per_rank() const { return leave_distributed || parts; }
+  /// Whether nothing but engine slices will do.
+  [[nodiscard]] bool asks_for_slices() const { return engine == "slices" || read == "parallel" || parts; }
   [[nodiscard]] fft::Direction direction() const {
     return inverse ? fft::Direction::inverse : fft::Direction::forward;
   }
@@ -119,6 +124,10 @@ struct TransformShape {
 
 /// What results are multiplied by, as scipy.fft's `norm` has it, on top of the inverse's 1/N.
 [[nodiscard]] double norm_factor(const TransformOptions& options, std::uint64_t length);
+
+/// Whether engine slices shares real vectors as such, at half the traffic and memory. Not if real samples stay with the ranks: they would
+/// be neither each rank's P-th nor contiguous.
+[[nodiscard]] bool slices_split_real(const TransformOptions& options, const fft::SharedWork& work);
 
 /// What is known before an input is read, by rank 0 or by all.
 struct SlicesCase {

@@ -55,8 +55,8 @@ std::size_t ArrayFft<T>::memory_bytes() const {
   const bool exchanges = ranks_ > 1 && std::ranges::count(axes_, std::size_t{0}) > 0;
   const bool changes = shape_after() != shape_;
   const std::size_t most = std::max(product(shape_), product(shape_after()));
-  // What is packed and what arrives exist beside the share.
-  const std::size_t copies = exchanges ? 3 : changes ? 2 : 1;
+  // What an exchange, or a step that changes the shape, makes exists beside what it is made of.
+  const std::size_t copies = exchanges || changes ? 2 : 1;
   return copies * (most / ranks_ + most / shape_.front()) * sizeof(Complex);
 }
 
@@ -114,6 +114,7 @@ void ArrayFft<T>::to_columns(State& state) {
     to.push_back(rows * theirs.count());
     from.push_back(stretch_of(state.shape.front(), r, ranks_).count() * mine);
   }
+  state.data = {};  // before there is room for what comes
   state.data = Buffer<Complex>(state.shape.front() * mine);
   comm_->alltoallv<Complex>(std::span<const Complex>(packed.data(), packed.size()), to,
                             std::span(state.data.data(), state.data.size()), from);
@@ -136,6 +137,7 @@ void ArrayFft<T>::to_rows(State& state) {
   Buffer<Complex> packed(rows * columns);
   comm_->alltoallv<Complex>(std::span<const Complex>(state.data.data(), state.data.size()), to,
                             std::span(packed.data(), packed.size()), from);
+  state.data = {};
   state.data = Buffer<Complex>(rows * columns);
   const Complex* next = packed.data();
   for (std::size_t r = 0; r < ranks_; ++r) {

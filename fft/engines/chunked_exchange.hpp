@@ -87,6 +87,27 @@ class ChunkedExchange {
     }
   }
 
+  /// fill() backwards: takes what has come of this rank's slice of the blocks, some elements at a time.
+  /// @param take  called as take(elements, pointers): these elements of each block are where the P pointers say
+  template <typename Take>
+  void empty(const Route& route, Columns slice, Columns chunk, const Complex* blocks, const Take& take) {
+    const std::size_t width = chunk.count();
+    const std::size_t step = std::max<std::size_t>(1, kPassBytes / (ranks_ * sizeof(Complex)));
+    std::vector<const Complex*> from(ranks_);
+    for (std::size_t i = 0; i < route.rows; ++i) {
+      const std::size_t row = slice.begin + i * route.matrix.columns;
+      const Columns mine{std::min(row + chunk.begin, slice.end), std::min(row + chunk.end, slice.end)};
+      for (std::size_t n = mine.begin; n < mine.end; n += step) {
+        const Columns some{n, std::min(n + step, mine.end)};
+        for (std::size_t r = 0; r < ranks_; ++r) {
+          from[r] = blocks + (r * route.rows + i) * width + (n - mine.begin);
+        }
+        take(some, from);
+        worked_on(ranks_ * some.count());
+      }
+    }
+  }
+
  private:
   static constexpr std::size_t kUnderWay = 3;
   /// Messages are moved on after so many bytes of a pass.

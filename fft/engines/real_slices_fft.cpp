@@ -35,10 +35,10 @@ RealSlicesFft<T>::RealSlicesFft(comm::Collectives& comm, const SlicesPlan& plan)
       slice_(layout_.slice(rank_)),
       split_(plan.length, layout_.ranks, slice_),
       local_(local_fft<T>(rank_ == 0, layout_, plan)),
-      pairs_((layout_.block_length + 2 * layout_.ranks - 1) / (2 * layout_.ranks)),
+      ordered_(layout_),
       exchange_(comm, plan.alltoall, plan.chunk_bytes),
       way_in_(exchange_.route_of(matrix_in())),
-      way_out_(exchange_.route_of({2 * layout_.ranks, pairs_, 1})) {
+      way_out_(exchange_.route_of({2 * layout_.ranks, ordered_.width, 1})) {
   exchange_.reserve({&way_in_, &way_out_});
 }
 
@@ -54,8 +54,8 @@ template <typename T>
 std::uint64_t RealSlicesFft<T>::memory_bytes(std::uint64_t length, std::uint64_t ranks) {
   const std::uint64_t share = (length / 2 + ranks - 1) / ranks * sizeof(Complex);
   const std::uint64_t buffers = Exchange::buffer_bytes(share, ranks);
-  // The block, work space of kernels that need it, rank 0's roots, tables; chunks, and a piece of the result.
-  return 2 * share + share / 2 + share / 16 + buffers + buffers / 6 + kReadBytes;
+  // The block, work space of kernels that need it, tables; chunks, and a piece of the result.
+  return 2 * share + share / 16 + buffers + buffers / 6 + kReadBytes;
 }
 
 template <typename T>
@@ -123,13 +123,6 @@ std::size_t RealSlicesFft<T>::bin_count() const noexcept {
 }
 
 template <typename T>
-Columns RealSlicesFft<T>::part(std::size_t rank) const noexcept {
-  const std::size_t end = layout_.ranks * layout_.block_length;
-  const std::size_t most = 2 * layout_.ranks * pairs_;
-  return {std::min(rank * most, end), std::min((rank + 1) * most, end)};
-}
-
-template <typename T>
 void RealSlicesFft<T>::get_every_other(std::size_t first, std::size_t count, Complex* to) {
   const std::span<const Complex> has = block();
   if (rank_ == 0) {
@@ -155,52 +148,37 @@ void RealSlicesFft<T>::get_bins(std::size_t first, std::span<Complex> bins) {
   }
 }
 
-// Numbers h = 2 (d W + j), j < W, of all ranks' bins go to rank d, and after them those of the odd h. Rank 0's, the others', rank 0's odd
-// ones and the others' odd ones, backwards, are the 2P bins from 2P (d W + j) on.
 template <typename T>
 void RealSlicesFft<T>::put_in_order(const Write& write) {
   const std::size_t ranks = layout_.ranks;
-  const std::size_t length = layout_.block_length;
-  Buffer<Complex> ordered(2 * ranks * way_out_.chunks.front().count());
-  std::vector<const Complex*> from(2 * ranks);
-  const Columns mine = part(rank_);
+  Buffer<Complex> some(2 * ranks * way_out_.chunks.front().count());
   (void)block();
   exchange_.run(
       way_out_,
       [&](Columns chunk, Complex* blocks) {
         const Timer timer(times_.compute_s);
-        for (std::size_t d = 0; d < ranks; ++d) {
-          for (const std::size_t odd : {0U, 1U}) {
-            const std::size_t first = 2 * (d * pairs_ + chunk.begin) + odd;
-            const std::size_t there = first < length ? (length - first + 1) / 2 : 0;
-            const std::size_t count = std::min(chunk.count(), there);
-            Complex* const to = blocks + (2 * d + odd) * chunk.count();
-            if (count > 0) get_every_other(first, count, to);
-            std::fill_n(to + count, chunk.count() - count, Complex{});
-            exchange_.worked_on(chunk.count());
-          }
+        for (std::size_t run = 0; run < 2 * ranks; ++run) {
+          const std::size_t count = ordered_.count(run / 2, run % 2, chunk);
+          Complex* const to = blocks + run * chunk.count();
+          if (count > 0) get_every_other(ordered_.first_number(run / 2, run % 2, chunk), count, to);
+          std::fill_n(to + count, chunk.count() - count, Complex{});
+          exchange_.worked_on(chunk.count());
         }
       },
       [&](Columns chunk, const Complex* blocks) {
         const Timer timer(times_.assemble_s);
-        const std::size_t width = chunk.count();
-        const std::size_t first = std::min(mine.begin + 2 * ranks * chunk.begin, mine.end);
-        const std::size_t count = std::min(2 * ranks * width, mine.end - first);
-        if (count == 0) return;
-        for (std::size_t s = 0; s < ranks; ++s) {
-          from[s] = blocks + 2 * s * width;
-          from[ranks + s] = blocks + (2 * ((ranks - s) % ranks) + 1) * width;
-        }
-        interleave<T>(from, width, ordered.data());
-        write(first, std::span<const Complex>(ordered.data(), count));
-        exchange_.worked_on(count);
+        const Columns bins = ordered_.bins_of(rank_, chunk);
+        if (bins.count() == 0) return;
+        interleave<T>(ordered_.in_order(blocks, chunk.count()), chunk.count(), some.data());
+        write(bins.begin, std::span<const Complex>(some.data(), bins.count()));
+        exchange_.worked_on(bins.count());
       },
       times_.gather_s);
   if (rank_ == 0) {
     const Complex last = block()[0].imag();
-    write(ranks * length, std::span(&last, 1));
+    write(ranks * layout_.block_length, std::span(&last, 1));
   }
-  times_.bytes_gathered += 2 * (ranks - 1) * pairs_ * sizeof(Complex);
+  times_.bytes_gathered += 2 * (ranks - 1) * ordered_.width * sizeof(Complex);
 }
 
 template class RealSlicesFft<float>;

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "fft/engines/chunked_exchange.hpp"
+#include "fft/engines/half_spectrum_layout.hpp"
 #include "fft/engines/slices_fft.hpp"
 #include "fft/engines/timer.hpp"
 #include "fft/kernel/types.hpp"
@@ -66,8 +67,8 @@ class RealSlicesFft {
   /// Not collective. After execute(): some of these, in rising order. Number h is X[P h + r] for even h or r = 0, else X[P h + P - r].
   void get_bins(std::size_t first, std::span<Complex> bins);
 
-  /// The bins that a rank is given in natural order. Rank 0 is given X[N/2] as well, which is nobody's.
-  [[nodiscard]] Columns part(std::size_t rank) const noexcept;
+  /// The bins that a rank is given in natural order.
+  [[nodiscard]] Columns part(std::size_t rank) const noexcept { return ordered_.part(rank); }
   /// Collective, after execute(): brings the N/2+1 bins in natural order.
   /// @param write  gets this rank's part of them piece by piece, each piece once
   void put_in_order(const Write& write);
@@ -89,7 +90,7 @@ class RealSlicesFft {
   Columns slice_;
   RealSplit<T> split_;
   std::variant<SteppedFft<T>, SteppedRealFft<T>> local_;  // the latter on rank 0
-  std::size_t pairs_;  // pairs of h, even and odd, of each rank in natural order
+  HalfSpectrumLayout ordered_;
   Exchange exchange_;
   typename Exchange::Route way_in_;
   typename Exchange::Route way_out_;

@@ -109,7 +109,6 @@ void SlicesFft<T>::put_in_order(Complex* part) {
 /// @param place  says where the bins of some rows shall be put. @param placed  is told when they are there
 template <typename T>
 void SlicesFft<T>::put_in_order(const Place& place, const Write& placed) {
-  std::vector<const Complex*> from(layout_.ranks);
   exchange_.run(
       way_out_,
       [&](Columns chunk, Complex* blocks) {
@@ -120,17 +119,12 @@ void SlicesFft<T>::put_in_order(const Place& place, const Write& placed) {
       },
       [&](Columns chunk, const Complex* blocks) {
         const Timer timer(times_.assemble_s);
-        const std::size_t width = chunk.count();
-        for (std::size_t i = 0; i < way_out_.rows; ++i) {
-          const std::size_t q = slice_.begin + i * way_out_.matrix.columns + chunk.begin;
-          const std::size_t count = std::min(q + width, slice_.end) - std::min(q, slice_.end);
-          if (count == 0) break;
-          for (std::size_t r = 0; r < from.size(); ++r) from[r] = blocks + (r * way_out_.rows + i) * width;
-          Complex* const to = place(layout_.ranks * q, layout_.ranks * count);
-          interleave<T>(from, count, to);
-          placed(layout_.ranks * q, std::span<const Complex>(to, layout_.ranks * count));
-          exchange_.worked_on(layout_.ranks * count);
-        }
+        const std::size_t ranks = layout_.ranks;
+        exchange_.empty(way_out_, slice_, chunk, blocks, [&](Columns some, const auto& from) {
+          Complex* const to = place(ranks * some.begin, ranks * some.count());
+          interleave<T>(from, some.count(), to);
+          placed(ranks * some.begin, std::span<const Complex>(to, ranks * some.count()));
+        });
       },
       times_.gather_s);
   times_.bytes_gathered += (layout_.ranks - 1) * layout_.width * sizeof(Complex);

@@ -16,17 +16,16 @@ constexpr std::size_t kParallelElements = 4096;
 }  // namespace
 
 template <typename T>
-Buffer<std::complex<T>> packed_roots(std::size_t block_length) {
-  Buffer<std::complex<T>> roots(block_length / 2 + 1);
-#pragma omp parallel for schedule(static) if (block_length >= kParallelElements)
-  for (std::size_t q = 0; q <= block_length / 2; ++q) roots[q] = twiddle<T>(q, 2 * block_length);
-  return roots;
+PackedRoots<T>::PackedRoots(std::size_t block_length)
+    : coarse_(block_length / 2 / kFine + 1), fine_(std::min(kFine, block_length / 2 + 1)) {
+  for (std::size_t q = 0; q < coarse_.size(); ++q) coarse_[q] = twiddle<double>(q * kFine, 2 * block_length);
+  for (std::size_t q = 0; q < fine_.size(); ++q) fine_[q] = twiddle<double>(q, 2 * block_length);
 }
 
 // With Z the transform of length M: E = (Z[q] + conj Z[M-q])/2, O = (Z[q] - conj Z[M-q])/2i
 // are the transforms of the even and the odd samples, V[q] = E + w_2M^q O, V[M-q] = conj(E - w_2M^q O).
 template <typename T>
-void unfold_packed_spectrum(std::span<std::complex<T>> spectrum, const Buffer<std::complex<T>>& roots) {
+void unfold_packed_spectrum(std::span<std::complex<T>> spectrum, const PackedRoots<T>& roots) {
   using Complex = std::complex<T>;
   const std::size_t length = spectrum.size();
   const Complex z0 = spectrum[0];
@@ -39,10 +38,36 @@ void unfold_packed_spectrum(std::span<std::complex<T>> spectrum, const Buffer<st
     const T even_im = (low.imag() - high.imag()) / 2;
     const T odd_re = (low.imag() + high.imag()) / 2;
     const T odd_im = (high.real() - low.real()) / 2;
-    const T turned_re = roots[q].real() * odd_re - roots[q].imag() * odd_im;
-    const T turned_im = roots[q].real() * odd_im + roots[q].imag() * odd_re;
+    const Complex root = roots[q];
+    const T turned_re = root.real() * odd_re - root.imag() * odd_im;
+    const T turned_im = root.real() * odd_im + root.imag() * odd_re;
     high = {even_re - turned_re, turned_im - even_im};  // for q = M/2 both are one, and equal
     low = {even_re + turned_re, even_im + turned_im};
+  }
+}
+
+// The steps of unfold_packed_spectrum backwards: E = (V[q] + conj V[M-q])/2, w_2M^q O = (V[q] - conj V[M-q])/2,
+// Z[q] = E + i O, Z[M-q] = conj(E) + i conj(O).
+template <typename T>
+void fold_packed_spectrum(std::span<const std::complex<T>> bins, std::complex<T>* spectrum,
+                          const PackedRoots<T>& roots) {
+  using Complex = std::complex<T>;
+  const std::size_t length = bins.size();
+  const Complex ends = bins[0];
+  spectrum[0] = {(ends.real() + ends.imag()) / 2, (ends.real() - ends.imag()) / 2};
+#pragma omp parallel for schedule(static) if (length >= kParallelElements && omp_in_parallel() == 0)
+  for (std::size_t q = 1; q <= length / 2; ++q) {
+    const Complex low = bins[q];
+    const Complex high = bins[length - q];
+    const Complex root = roots[q];
+    const T even_re = (low.real() + high.real()) / 2;
+    const T even_im = (low.imag() - high.imag()) / 2;
+    const T half_re = (low.real() - high.real()) / 2;
+    const T half_im = (low.imag() + high.imag()) / 2;
+    const T odd_re = root.real() * half_re + root.imag() * half_im;
+    const T odd_im = root.real() * half_im - root.imag() * half_re;
+    spectrum[length - q] = {even_re + odd_im, odd_re - even_im};
+    spectrum[q] = {even_re - odd_im, even_im + odd_re};
   }
 }
 
@@ -55,28 +80,8 @@ PackedRealFft<T>::PackedRealFft(LocalFft<T> fft, Direction direction)
     : block_length_(fft.length()),
       direction_(direction),
       fft_(std::move(fft)),
-      roots_(packed_roots<T>(block_length_)),
+      roots_(block_length_),
       work_(block_length_) {}
-
-// The steps of unfold_packed_spectrum backwards: E = (V[q] + conj V[M-q])/2, w_2M^q O = (V[q] - conj V[M-q])/2,
-// Z[q] = E + i O, Z[M-q] = conj(E) + i conj(O).
-template <typename T>
-void PackedRealFft<T>::fold_spectrum(const Complex* in, Complex* out) const {
-  out[0] = {(in[0].real() + in[0].imag()) / 2, (in[0].real() - in[0].imag()) / 2};
-#pragma omp parallel for schedule(static) if (block_length_ >= kParallelElements && omp_in_parallel() == 0)
-  for (std::size_t q = 1; q <= block_length_ / 2; ++q) {
-    const Complex low = in[q];
-    const Complex high = in[block_length_ - q];
-    const T even_re = (low.real() + high.real()) / 2;
-    const T even_im = (low.imag() - high.imag()) / 2;
-    const T half_re = (low.real() - high.real()) / 2;
-    const T half_im = (low.imag() + high.imag()) / 2;
-    const T odd_re = roots_[q].real() * half_re + roots_[q].imag() * half_im;
-    const T odd_im = roots_[q].real() * half_im - roots_[q].imag() * half_re;
-    out[block_length_ - q] = {even_re + odd_im, odd_re - even_im};
-    out[q] = {even_re - odd_im, even_im + odd_re};
-  }
-}
 
 template <typename T>
 void PackedRealFft<T>::execute(const Complex* in, Complex* out, const Progress& progress) {
@@ -90,7 +95,7 @@ void PackedRealFft<T>::execute(const Complex* in, Complex* out, const Progress& 
     unfold_packed_spectrum<T>({out, m}, roots_);
     return;
   }
-  fold_spectrum(in, work_.data());
+  fold_packed_spectrum<T>({in, m}, work_.data(), roots_);
   fft_.execute(work_.data(), work_.data(), 1, progress);
   const auto sample = [&](std::size_t k) { return k % 2 == 0 ? work_[k / 2].real() : work_[k / 2].imag(); };
 #pragma omp parallel for schedule(static) if (m >= kParallelElements && omp_in_parallel() == 0)
@@ -123,12 +128,14 @@ void RealFft<T>::inverse(const Complex* in, T* out, std::size_t batch, const Pro
   });
 }
 
-template Buffer<std::complex<float>> packed_roots<float>(std::size_t);
-template Buffer<std::complex<double>> packed_roots<double>(std::size_t);
-template void unfold_packed_spectrum<float>(std::span<std::complex<float>>,
-                                            const Buffer<std::complex<float>>&);
-template void unfold_packed_spectrum<double>(std::span<std::complex<double>>,
-                                             const Buffer<std::complex<double>>&);
+template class PackedRoots<float>;
+template void unfold_packed_spectrum<float>(std::span<std::complex<float>>, const PackedRoots<float>&);
+template void fold_packed_spectrum<float>(std::span<const std::complex<float>>, std::complex<float>*,
+                                          const PackedRoots<float>&);
+template class PackedRoots<double>;
+template void unfold_packed_spectrum<double>(std::span<std::complex<double>>, const PackedRoots<double>&);
+template void fold_packed_spectrum<double>(std::span<const std::complex<double>>, std::complex<double>*,
+                                           const PackedRoots<double>&);
 template class PackedRealFft<float>;
 template class PackedRealFft<double>;
 template class RealFft<float>;

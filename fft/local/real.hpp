@@ -12,14 +12,36 @@
 
 namespace papfft::fft {
 
-/// w_2M^q, q = 0..M/2: what unfold_packed_spectrum needs.
+/// w_2M^q, q = 0..M/2, as products out of two short tables: a whole one would be half as long as what it is for.
 template <typename T>
-[[nodiscard]] Buffer<std::complex<T>> packed_roots(std::size_t block_length);
+class PackedRoots {
+ public:
+  explicit PackedRoots(std::size_t block_length);
+
+  [[nodiscard]] std::complex<T> operator[](std::size_t q) const noexcept {
+    const std::complex<double> a = coarse_[q / kFine];
+    const std::complex<double> b = fine_[q % kFine];
+    return {static_cast<T>(a.real() * b.real() - a.imag() * b.imag()),
+            static_cast<T>(a.real() * b.imag() + a.imag() * b.real())};
+  }
+
+ private:
+  static constexpr std::size_t kFine = 512;
+
+  Buffer<std::complex<double>> coarse_;  // w_2M^(q kFine)
+  Buffer<std::complex<double>> fine_;
+};
 
 /// With z[k] = v[2k] + i v[2k+1], k < M: from the transform of z to the bins of v as PackedRealFft has them, in place. Parallel.
-/// @param spectrum  Shape: M. @param roots  packed_roots(M)
+/// @param spectrum  Shape: M. @param roots  of M
 template <typename T>
-void unfold_packed_spectrum(std::span<std::complex<T>> spectrum, const Buffer<std::complex<T>>& roots);
+void unfold_packed_spectrum(std::span<std::complex<T>> spectrum, const PackedRoots<T>& roots);
+
+/// The inverse of unfold_packed_spectrum: from the bins of v to the transform of z. Parallel.
+/// @param bins, spectrum  Shape: M. The same, or disjoint
+template <typename T>
+void fold_packed_spectrum(std::span<const std::complex<T>> bins, std::complex<T>* spectrum,
+                          const PackedRoots<T>& roots);
 
 /// Rank 0's part of a distributed real transform (RealSplit, RealMerge): a real transform of length 2M whose samples and
 /// bins are both packed into M complex numbers.
@@ -45,12 +67,10 @@ class PackedRealFft {
   void execute(const Complex* in, Complex* out, const Progress& progress = {});
 
  private:
-  void fold_spectrum(const Complex* in, Complex* out) const;
-
   std::size_t block_length_;
   Direction direction_;
   LocalFft<T> fft_;
-  Buffer<Complex> roots_;  // packed_roots(M)
+  PackedRoots<T> roots_;
   Buffer<Complex> work_;
 };
 

@@ -69,7 +69,22 @@ void SteppedFft<T>::put(Columns columns, const Complex* part, std::size_t pitch)
 }
 
 template <typename T>
+std::span<std::complex<T>> SteppedFft<T>::vector() {
+  is_finished_ = false;
+  if (!own_) return {vector_.data(), length_};
+  is_whole_ = true;
+  if (whole_.size() == 0) whole_ = Buffer<Complex>(length_);
+  return {whole_.data(), length_};
+}
+
+template <typename T>
+void SteppedFft<T>::take_whole() {
+  if (std::exchange(is_whole_, false)) put({0, in_.columns}, whole_.data(), in_.columns);
+}
+
+template <typename T>
 void SteppedFft<T>::finish() {
+  take_whole();
   if (std::exchange(is_finished_, true)) return;
   if (own_) {
     run_second_step({0, out_.columns}, vector_.data(), out_.columns);
@@ -89,6 +104,7 @@ void SteppedFft<T>::run_second_step(Columns columns, Complex* part, std::size_t 
 
 template <typename T>
 void SteppedFft<T>::get(Columns columns, Complex* part, std::size_t pitch) {
+  take_whole();
   if (own_ && !is_finished_) return run_second_step(columns, part, pitch);
   finish();
   for (std::size_t i = 0; i < out_.rows; ++i) {
@@ -105,7 +121,7 @@ std::span<std::complex<T>> SteppedFft<T>::result() {
 template <typename T>
 SteppedRealFft<T>::SteppedRealFft(std::size_t length, std::size_t parts, Rigor rigor,
                                   std::optional<LocalKernel> kernel)
-    : fft_(length, parts, Direction::forward, rigor, kernel), roots_(packed_roots<T>(length)) {}
+    : fft_(length, parts, Direction::forward, rigor, kernel), roots_(length) {}
 
 template <typename T>
 void SteppedRealFft<T>::put(Columns columns, const Complex* part, std::size_t pitch) {
@@ -154,9 +170,52 @@ std::span<std::complex<T>> SteppedRealFft<T>::result() {
   return *result_;
 }
 
+template <typename T>
+SteppedRealInverseFft<T>::SteppedRealInverseFft(std::size_t length, std::size_t parts, Rigor rigor,
+                                                std::optional<LocalKernel> kernel)
+    : fft_(length, parts, Direction::inverse, rigor, kernel), roots_(length) {}
+
+template <typename T>
+void SteppedRealInverseFft<T>::get(Columns columns, Complex* part, std::size_t pitch) {
+  if (!std::exchange(is_folded_, true)) {
+    const std::span<Complex> bins = fft_.vector();
+    fold_packed_spectrum<T>(bins, bins.data(), roots_);
+  }
+  if (fft_.goes_in_steps()) return get_pairs(columns, part, pitch);
+  const std::span<const Complex> pairs = fft_.result();
+  const T* const v = reinterpret_cast<const T*>(pairs.data());
+  for (std::size_t i = 0; i < out().rows; ++i) {
+    const std::size_t row = i * out().columns;
+    for (std::size_t j = 0; j < columns.count(); ++j) {
+      const std::size_t n = row + columns.begin + j;
+      part[i * pitch + j] = n < pairs.size() ? Complex(v[n], v[n + pairs.size()]) : Complex{};
+    }
+  }
+}
+
+// put_pairs() backwards.
+template <typename T>
+void SteppedRealInverseFft<T>::get_pairs(Columns columns, Complex* part, std::size_t pitch) {
+  const std::size_t rows = out().rows;
+  const std::size_t width = columns.count();
+  pairs_.resize(rows * width);
+  for (const std::size_t half : {0U, 1U}) {
+    const std::size_t begin = half * out().columns / 2 + columns.begin / 2;
+    fft_.get({begin, begin + width / 2}, pairs_.data() + half * width / 2, width);
+  }
+  const T* const pairs = reinterpret_cast<const T*>(pairs_.data());
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < width; ++j) {
+      part[i * pitch + j] = {pairs[i * width + j], pairs[(rows + i) * width + j]};
+    }
+  }
+}
+
 template class SteppedFft<float>;
 template class SteppedFft<double>;
 template class SteppedRealFft<float>;
 template class SteppedRealFft<double>;
+template class SteppedRealInverseFft<float>;
+template class SteppedRealInverseFft<double>;
 
 }  // namespace papfft::fft

@@ -22,7 +22,7 @@ namespace papfft::fft {
 /// steps over memory, each by columns: the first is done as columns come, and the second as they go. Other kernels
 /// transform the whole vector in between; their matrices have P rows, where P is how many ranks send and take parts.
 ///
-/// Holds the vector once, and for other kernels as much work space.
+/// Holds the vector once; and once more for other kernels, and for those who use vector().
 template <typename T>
 class SteppedFft {
  public:
@@ -53,16 +53,15 @@ class SteppedFft {
 
   /// Whether it goes on as columns come and go; else between put() and get() alone.
   [[nodiscard]] bool goes_in_steps() const noexcept { return own_ != nullptr; }
-  /// Where it does not go in steps: the vector, to be filled by other means than put(). Shape: length
-  [[nodiscard]] std::span<Complex> vector() {
-    is_finished_ = false;
-    return {vector_.data(), length_};
-  }
+  /// The vector, to be filled as a whole by other means than put(). Shape: length. Valid until the result is asked for.
+  [[nodiscard]] std::span<Complex> vector();
 
  private:
   /// Calls body(tile, its work space) for the kernel's tiles of these columns, on all threads.
   template <typename Body>
   void for_each_tile(Columns columns, const Body& body);
+  /// What vector() was filled with, if it was.
+  void take_whole();
   void run_second_step(Columns columns, Complex* part, std::size_t pitch);
   void finish();
 
@@ -74,7 +73,9 @@ class SteppedFft {
   Matrix in_;
   Matrix out_;
   bool is_finished_ = false;  // the result stands in vector_
+  bool is_whole_ = false;     // what whole_ holds is to be put
   Buffer<Complex> vector_;
+  Buffer<Complex> whole_;  // the first step's columns do not go to where they come from
   Buffer<Complex> tile_space_;
 };
 
@@ -104,9 +105,40 @@ class SteppedRealFft {
   void put_pairs(Columns columns, const Complex* part, std::size_t pitch);
 
   SteppedFft<T> fft_;  // of the pairs v[2k] + i v[2k+1]
-  Buffer<Complex> roots_;
+  PackedRoots<T> roots_;
   std::vector<Complex> pairs_;  // some columns of them
   std::optional<std::span<Complex>> result_;
+};
+
+/// The way back: rank 0's part of an inverse real transform, whose bins come as a whole and whose samples go in parts. The numbers are
+/// PackedRealFft's, to the last bit. Columns are SteppedRealFft's.
+template <typename T>
+class SteppedRealInverseFft {
+ public:
+  using Complex = std::complex<T>;
+
+  /// As SteppedRealFft.
+  SteppedRealInverseFft(std::size_t length, std::size_t parts, Rigor rigor,
+                        std::optional<LocalKernel> kernel = std::nullopt);
+
+  [[nodiscard]] const typename SteppedFft<T>::Matrix& out() const noexcept { return fft_.out(); }
+  [[nodiscard]] LocalKernel kernel() const noexcept { return fft_.kernel(); }
+
+  /// To be filled with {V[0], V[M]}, V[1], ..., V[M-1].
+  [[nodiscard]] std::span<Complex> vector() {
+    is_folded_ = false;
+    return fft_.vector();
+  }
+  /// As SteppedFft.
+  void get(Columns columns, Complex* part, std::size_t pitch);
+
+ private:
+  void get_pairs(Columns columns, Complex* part, std::size_t pitch);
+
+  SteppedFft<T> fft_;  // of the pairs
+  PackedRoots<T> roots_;
+  std::vector<Complex> pairs_;  // some columns of them
+  bool is_folded_ = false;
 };
 
 }  // namespace papfft::fft

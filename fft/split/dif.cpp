@@ -268,28 +268,41 @@ void RealSplit<T>::run(std::span<const T* const> rows, std::span<Complex* const>
 
 template <typename T>
 RealMerge<T>::RealMerge(std::size_t length, std::size_t parts)
+    : RealMerge(length, parts, {0, checked_block_length(length, 2 * parts, kMustDivideTwice)}) {}
+
+template <typename T>
+RealMerge<T>::RealMerge(std::size_t length, std::size_t parts, Columns columns)
     : block_length_(checked_block_length(length, 2 * parts, kMustDivideTwice)),
+      columns_(checked_columns(columns, {0, block_length_})),
       scale_(static_cast<T>(2.0L / static_cast<long double>(length))),
       dft_(parts),
-      twiddles_(length, parts, {0, block_length_}, 2.0 / static_cast<double>(length)),
+      twiddles_(length, parts, columns, 2.0 / static_cast<double>(length)),
       roots_(real_roots<T>(parts)) {}
 
 template <typename T>
 void RealMerge<T>::run(std::span<const Complex* const> blocks, T* x, std::size_t n_begin,
                        std::size_t n_end) const {
-  check_range(blocks.size(), parts(), {n_begin, n_end}, {0, block_length_});
+  std::vector<T*> rows(2 * parts());
+  for (std::size_t j = 0; j < rows.size(); ++j) rows[j] = x + j * block_length_ + n_begin;
+  run(blocks, rows, {n_begin, n_end});
+}
+
+template <typename T>
+void RealMerge<T>::run(std::span<const Complex* const> blocks, std::span<T* const> rows,
+                       Columns columns) const {
+  check_range(blocks.size(), parts(), columns, columns_);
+  check_range(rows.size(), 2 * parts(), columns, columns_);
   const Rows<const T> from{pointers_to<const T>(blocks), 2};
-  Rows<T> to{{}, 1};
-  for (std::size_t j = 0; j < 2 * parts(); ++j) to.pointers.push_back(x + j * block_length_ + n_begin);
+  const Rows<T> to{pointers_to<T>(rows), 1};
   const auto& kernels = best_kernels<T>();
-  for_each_tile<T>(dft_.tile_size(), n_begin, n_end, [&](T* tile, TileRange range) {
+  for_each_tile<T>(dft_.tile_size(), columns.begin, columns.end, [&](T* tile, TileRange range) {
     const kernel::SplitTile<T> work{.columns = dft_.plan(),
                                     .tile_factors = twiddles_.tile_factors(range.index),
                                     .column_factors = twiddles_.column_factors(),
                                     .scale = scale_,
                                     .roots = reinterpret_cast<const T*>(roots_.data()),
                                     .tile = tile};
-    on_whole_tile(from, to, range.n() - n_begin, range,
+    on_whole_tile(from, to, range.n() - columns.begin, range,
                   [&](auto* in, auto* out, std::size_t first) { kernels.merge_real(work, in, out, first); });
   });
 }

@@ -140,6 +140,8 @@ class RealMerge {
 
   /// @throws std::invalid_argument  2 * parts does not divide length, or one of them is 0
   RealMerge(std::size_t length, std::size_t parts);
+  /// Of these columns alone, as Split's. @throws std::invalid_argument  also: columns outside [0, M)
+  RealMerge(std::size_t length, std::size_t parts, Columns columns);
 
   [[nodiscard]] std::size_t parts() const noexcept { return dft_.rows(); }
   [[nodiscard]] std::size_t block_length() const noexcept { return block_length_; }
@@ -149,9 +151,13 @@ class RealMerge {
   /// @param x       Shape: N, the whole vector. Must not overlap the blocks.
   /// @throws std::invalid_argument  wrong number of blocks, or a range outside [0, M)
   void run(std::span<const Complex* const> blocks, T* x, std::size_t n_begin, std::size_t n_end) const;
+  /// The same for one who does not hold the whole vector. @param rows  Shape: 2P pointers; x[n + j M] goes to rows[j][n - n_begin].
+  /// @throws also: columns that this object is not for
+  void run(std::span<const Complex* const> blocks, std::span<T* const> rows, Columns columns) const;
 
  private:
   std::size_t block_length_;
+  Columns columns_;
   T scale_;
   ColumnDft<T> dft_;
   TwiddleGrid<T> twiddles_;

@@ -47,12 +47,34 @@ class SlicesAgreeWithNumpyTest(SlicesCase):
         for ranks, length in (*lengths, (4, 1 << 15), (3, 27)):  # the last one goes as complex samples
             with self.subTest(ranks=ranks, length=length):
                 x = noise(length)
-                self.check(self.output("transform", self.save("x.npy", x), *SLICES, ranks=ranks), np.fft.rfft(x))
+                half = np.fft.rfft(x)
+                self.check(self.output("transform", self.save("x.npy", x), *SLICES, ranks=ranks), half)
+                back = ("--inverse", "--real", "--length", length)
+                self.check(self.output("transform", self.save("half.npy", half), *SLICES, *back, ranks=ranks), x)
         x = noise(3, 120)
         for more, expected in (((), np.fft.rfft(x)), (("--norm", "ortho"), np.fft.rfft(x, norm="ortho")),
                                (("--length", 96), np.fft.rfft(x, 96)), (("--length", 144), np.fft.rfft(x, 144))):
             with self.subTest(options=more):
                 self.check(self.output("transform", self.save("x.npy", x), *SLICES, *more, ranks=4), expected)
+
+    def test_real_samples_send_half_of_the_bytes_on_both_ways(self):
+        x = noise(4096)
+        sent = {}
+        for name, samples, more in (("complex", complex_noise(4096), ()), ("real", x, ()), ("back", np.fft.rfft(x), ("--inverse", "--real"))):
+            self.papfft("transform", self.save("in.npy", samples), *SLICES, *more, "-o", "out.npy", "--json", "r.json", ranks=4)
+            report = json.loads(self.path("r.json").read_text())
+            sent[name] = report["bytes_out"] + report["bytes_back"]
+        self.assertEqual((sent["real"], sent["back"]), (sent["complex"] / 2, sent["complex"] / 2))
+        self.check(np.load(self.path("out.npy")), x)
+
+    def test_real_samples_come_back_from_what_ranks_have_left(self):
+        """Folded by some ranks, read by others; rows, too."""
+        x = noise(3, 240)
+        self.papfft("transform", self.save("x.npy", x), *SLICES, "--leave-distributed", "-o", "half.npy", ranks=4)
+        for ranks, more, expected in ((2, (), x), (5, ("--norm", "forward"), np.fft.irfft(np.fft.rfft(x), norm="forward")),
+                                      (3, ("--length", 180), np.fft.irfft(np.fft.rfft(x), 180))):
+            with self.subTest(ranks=ranks, options=more):
+                self.check(self.output("transform", "half.index.json", "--inverse", "--real", *SLICES, *more, ranks=ranks), expected)
 
     def test_alone_without_mpirun(self):
         z = complex_noise(1000)
@@ -79,9 +101,9 @@ class SlicesAgreeWithNumpyTest(SlicesCase):
         self.check(spectrum, np.fft.fft(z), 6e-7)
 
     def test_the_bits_are_those_of_a_vector_shared_from_the_root(self):
-        for samples in (complex_noise(5 * 1000), noise(5 * 1000)):
+        for samples, more in ((complex_noise(5 * 1000), ()), (noise(5 * 1000), ()), (complex_noise(2501), ("--inverse", "--real"))):
             file = self.save("in.npy", samples)
-            by_slices, by_root = (self.output("transform", file, "--engine", e, ranks=5).tobytes() for e in ("slices", "dif"))
+            by_slices, by_root = (self.output("transform", file, "--engine", e, *more, ranks=5).tobytes() for e in ("slices", "dif"))
             self.assertEqual(by_slices, by_root)
 
     def test_formats(self):
@@ -140,6 +162,38 @@ class SlicesLeftWithTheRanksTest(SlicesCase):
         self.papfft("transform", "in.npy", "--leave-distributed", *SLICES, "-o", "left.raw", ranks=4)
         self.check(self.output("transform", "left.index.json", "--inverse"), z)
 
+    def test_contiguous_parts(self):
+        z, x, rows = complex_noise(360), noise(360), noise(3, 120)
+        for ranks in (1, 3, 8):
+            for samples, more, expected in ((z, (), np.fft.fft(z)), (x, (), np.fft.rfft(x)), (rows, (), np.fft.rfft(rows)),
+                                            (noise(ranks * 2), (), None), (np.fft.rfft(x), ("--inverse", "--real"), x)):
+                with self.subTest(ranks=ranks, options=more, shape=samples.shape):
+                    expected = np.fft.rfft(samples) if expected is None else expected
+                    self.papfft("transform", self.save("in.npy", samples), "--parts", *more, "-o", "out.npy", ranks=ranks)
+                    index = json.loads(self.path("out.index.json").read_text())
+                    parts = [np.load(self.path(file)) for file in index["files"]]
+                    self.assertEqual(len(parts), ranks)
+                    self.check(np.concatenate(parts, axis=-1), expected)
+                    for part in parts[:-1]:
+                        self.assertLessEqual(part.shape[-1], index["part"])
+                    self.check(self.output("transform", "out.index.json", *(() if more else ("--inverse",)),
+                                           *(() if samples is z or more else ("--real",)), "--read", "parallel", ranks=2),
+                               np.fft.rfft(x) if more else samples)
+
+    def test_parts_need_no_folder_that_all_see(self):
+        z = complex_noise(64)
+        for rank in range(2):
+            self.path(f"of-{rank}").mkdir()
+            np.save(self.path(f"of-{rank}/z.npy"), z)
+        where = ["sh", "-c", 'cd of-$OMPI_COMM_WORLD_RANK && exec "$@"', "sh"]
+        words = command_line(("transform", "z.npy", "--parts", "-o", "out.npy"), 2)
+        words[-6:-6] = where
+        result = run(words, cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        parts = [np.load(self.path(f"of-{rank}/out.rank{rank}.npy")) for rank in range(2)]
+        self.check(np.concatenate(parts), np.fft.fft(z))
+        self.assertEqual([f for f in self.files() if "out" in f], ["of-0/out.index.json", "of-0/out.rank0.npy", "of-1/out.rank1.npy"])
+
     def test_an_index_that_is_none(self):
         for text in ("{}", "no", json.dumps({"rows": 1, "length": 4, "element": "complex128", "sample_rate_hz": 0, "ranks": 1,
                                              "layout": "", "files": ["gone.npy"]})):
@@ -156,7 +210,10 @@ class SlicesRefusalsTest(SlicesCase):
                                 (("z.npy", *SLICES, "--read", "root", "-o", "y.npy"), "--read parallel"),
                                 (("z.npy", "--engine", "farm", "--read", "parallel", "-o", "y.npy"), "engine slices"),
                                 (("z.npy", *SLICES, "--resume", "-o", "y.npy"), "--resume"),
-                                (("z.npy", *SLICES, "--everywhere", "-o", "y.npy"), "--everywhere")):
+                                (("z.npy", *SLICES, "--everywhere", "-o", "y.npy"), "--everywhere"),
+                                (("z.npy", "--parts", "--leave-distributed", "-o", "y.npy"), "--leave-distributed"),
+                                (("z.npy", "--parts", "--engine", "dif", "-o", "y.npy"), "engine slices"),
+                                (("z.npy", "--parts", "-o", "y.csv"), ".npy and raw files")):
             with self.subTest(arguments):
                 said = self.refused(64, *arguments)
                 self.assertIn(what, said)

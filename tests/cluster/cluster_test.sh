@@ -193,6 +193,14 @@ if [[ -n $papfft ]]; then
   bench bcast mpi-han -n 3
   check "mpi-han wants several ranks per host: 64" [ "$code" = 64 ]
   cluster up 4 >/dev/null
+  truncate -s 16M "$scratch/z.cf64"
+  for input in "long slices" "short dif --length 1000"; do
+    read -r length engine more <<<"$input"
+    # shellcheck disable=SC2086 # some options, or none
+    result cluster run -n 4 -- "$papfft" transform "$scratch/z.cf64" --format cf64_le $more -o "$scratch/out.npy" --json "$scratch/job.json"
+    check "a $length vector on several hosts" [ "$code" = 0 ]
+    check "goes by $engine" grep -q "\"engine\": \"$engine\"" "$scratch/job.json"
+  done
   "$script" run --name "$name" -n 4 --timeout 150 -- "$papfft" bench collective --op gather --algorithms lin --bytes 64K \
     --compute 1ms --iterations 1000000 --stuck-after 5 >/dev/null 2>"$scratch/said" &
   job=$!

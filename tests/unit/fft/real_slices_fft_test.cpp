@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Transforms of real vectors that no rank holds, with ranks as threads: against the definition, and bitwise against ParallelFft.
+// Transforms of real vectors that no rank holds and their way back, with ranks as threads: against the definition, and bitwise against
+// ParallelFft.
 #include "fft/engines/real_slices_fft.hpp"
 
 #include <gtest/gtest.h>
@@ -15,6 +16,7 @@
 
 #include "comm/transport/threads/thread_group.hpp"
 #include "fft/engines/parallel_fft.hpp"
+#include "fft/engines/real_slices_inverse_fft.hpp"
 #include "tests/support/naive_dft.hpp"
 
 namespace papfft::fft {
@@ -111,6 +113,58 @@ Spectra<T> transform(const Case& c, const std::vector<T>& x, bool from_memory) {
   return spectra;
 }
 
+/// What all ranks together make of a half spectrum.
+template <typename T>
+std::vector<T> transform_back(const Case& c, const std::vector<std::complex<T>>& spectrum) {
+  const auto ranks = static_cast<std::size_t>(c.ranks);
+  std::vector<T> samples(c.length);
+  std::vector<int> read(spectrum.size(), 0);
+  std::vector<int> written(c.length, 0);
+  std::mutex mutex;
+  comm::ThreadGroup(c.ranks, 8).run([&](comm::Transport& transport) {
+    comm::Collectives comm(transport, quick());
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    RealSlicesInverseFft<T> fft(comm, {.length = c.length,
+                                       .direction = Direction::inverse,
+                                       .local_kernel = c.kernel,
+                                       .chunk_bytes = c.chunk_bytes});
+    const Columns part = HalfSpectrumLayout(fft.layout()).part(rank);
+    const Columns slice = fft.layout().slice(rank);
+    for (int repetition = 0; repetition < 2; ++repetition) {  // an object serves several vectors
+      fft.execute([&](std::uint64_t first, std::span<std::complex<T>> bins) {
+        const bool is_last = rank == 0 && first == c.length / 2 && bins.size() == 1;
+        EXPECT_TRUE(is_last || (part.begin <= first && first + bins.size() <= part.end));
+        std::copy_n(spectrum.begin() + static_cast<std::ptrdiff_t>(first), bins.size(), bins.begin());
+        const std::lock_guard lock(mutex);
+        for (std::size_t i = 0; i < bins.size(); ++i) ++read[first + i];
+      });
+      fft.put_in_order([&](std::uint64_t first, std::span<const T> piece) {
+        const std::size_t n = first % (c.length / ranks / 2);
+        EXPECT_TRUE(slice.begin <= n && n + piece.size() <= slice.end);
+        const std::lock_guard lock(mutex);
+        for (std::size_t i = 0; i < piece.size(); ++i) {
+          samples[first + i] = piece[i];
+          ++written[first + i];
+        }
+      });
+    }
+  });
+  EXPECT_EQ(read, std::vector<int>(spectrum.size(), 2)) << "each bin is read by one rank";
+  EXPECT_EQ(written, std::vector<int>(c.length, 2)) << "each sample goes to one rank";
+  return samples;
+}
+
+/// A half spectrum whose ends have imaginary parts, which no real vector's have.
+template <typename T>
+std::vector<std::complex<T>> half_spectrum_of(const std::vector<T>& x) {
+  const auto whole = std::has_single_bit(x.size()) ? test::halving_dft(x) : test::naive_dft(x);
+  std::vector<std::complex<T>> half(x.size() / 2 + 1);
+  for (std::size_t k = 0; k < half.size(); ++k) half[k] = static_cast<std::complex<T>>(whole[k]);
+  half.front().imag(7);
+  half.back().imag(-5);
+  return half;
+}
+
 class RealSlices : public testing::TestWithParam<Case> {
  protected:
   template <typename T>
@@ -132,6 +186,29 @@ class RealSlices : public testing::TestWithParam<Case> {
 TEST_P(RealSlices, FloatIsTheTransformByDefinition) { check<float>(); }
 
 TEST_P(RealSlices, DoubleIsTheTransformByDefinition) { check<double>(); }
+
+TEST_P(RealSlices, TheWayBackGivesTheSamples) {
+  const Case& c = GetParam();
+  const auto in_float = test::random_samples<float>(c.length, 5);
+  EXPECT_LE(test::relative_l2_error(transform_back(c, half_spectrum_of(in_float)), in_float),
+            test::error_gate<float>());
+  const auto in_double = test::random_samples<double>(c.length, 6);
+  EXPECT_LE(test::relative_l2_error(transform_back(c, half_spectrum_of(in_double)), in_double),
+            test::error_gate<double>());
+}
+
+TEST_P(RealSlices, TheWayBackGivesTheBitsOfATransformSharedFromTheRoot) {
+  const Case& c = GetParam();
+  const auto spectrum = test::random_samples<std::complex<double>>(c.length / 2 + 1, 9);
+  std::vector<double> expected(c.length);
+  comm::ThreadGroup(c.ranks, 1).run([&](comm::Transport& transport) {
+    comm::Collectives comm(transport, quick());
+    const ParallelPlan plan{
+        .length = c.length, .direction = Direction::inverse, .real = true, .local_kernel = c.kernel};
+    ParallelFft<double>(comm, plan).execute(spectrum.data(), expected.data());
+  });
+  EXPECT_EQ(transform_back(c, spectrum), expected);
+}
 
 TEST_P(RealSlices, GivesTheBitsOfATransformSharedFromTheRoot) {
   const Case& c = GetParam();
@@ -179,13 +256,17 @@ TEST(RealSlicesRefuse, WhatCannotBeShared) {
     EXPECT_THROW(RealSlicesFft<float>(comm, {.length = 0}), std::invalid_argument);
     EXPECT_THROW(RealSlicesFft<float>(comm, {.length = 12, .direction = Direction::inverse}),
                  std::invalid_argument);
+    EXPECT_THROW(RealSlicesInverseFft<float>(comm, {.length = 9, .direction = Direction::inverse}),
+                 std::invalid_argument);
+    EXPECT_THROW(RealSlicesInverseFft<float>(comm, {.length = 12}), std::invalid_argument);
   });
 }
 
-TEST(RealSlicesMemory, IsLittleMoreThanHalfOfWhatComplexSamplesNeed) {
+TEST(RealSlicesMemory, IsAtMostTwiceTheSharesOfSamplesAndBinsAndAFewChunks) {
   const std::uint64_t length = std::uint64_t{1} << 32U;
-  EXPECT_LE(RealSlicesFft<float>::memory_bytes(length, 8),
-            SlicesFft<float>::memory_bytes(length, 8) * 65 / 100);
+  const std::uint64_t most = length / 8 * sizeof(float) * 22 / 10 + (std::uint64_t{64} << 20U);
+  EXPECT_LE(RealSlicesFft<float>::memory_bytes(length, 8), most);
+  EXPECT_LE(RealSlicesInverseFft<float>::memory_bytes(length, 8), most);
 }
 
 }  // namespace

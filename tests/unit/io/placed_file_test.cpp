@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "app/io/errors.hpp"
@@ -27,6 +28,8 @@ class PlacedFilesTest : public testing::Test {
   [[nodiscard]] static std::vector<double> read(const std::string& file) {
     return read_all<double>(*open_source(file));
   }
+  void expect_one_signal(const std::vector<std::size_t>& owner, Layout layout, const std::string& more = "");
+
   test::ScratchFolder folder_;
   const std::array<std::uint64_t, 1> shape_ = {6};
   const std::array<double, 6> values_ = {1, 2, 3, 4, 5, 6};
@@ -97,10 +100,10 @@ TEST_F(PlacedFilesTest, SharesAreReadAsOneSignal) {
   }
 }
 
-TEST_F(PlacedFilesTest, FoldedSharesAreReadAsOneSignal) {
-  // Two rows of eleven elements by three ranks: 0 1 2, 0 2 1, 0 1 2, 0 2.
-  const std::vector<std::size_t> owner = {0, 1, 2, 0, 2, 1, 0, 1, 2, 0, 2};
-  std::vector<double> rows(22);
+/// Two rows, whose element k the file owner[k] has, are read as one signal. @param more  of the index
+void PlacedFilesTest::expect_one_signal(const std::vector<std::size_t>& owner, Layout layout,
+                                        const std::string& more) {
+  std::vector<double> rows(2 * owner.size());
   std::iota(rows.begin(), rows.end(), 0);
   std::string names;
   for (std::size_t r = 0; r < 3; ++r) {
@@ -108,13 +111,13 @@ TEST_F(PlacedFilesTest, FoldedSharesAreReadAsOneSignal) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (owner[i % owner.size()] == r) share.push_back(rows[i]);
     }
-    write_npy<double>(path("x.rank" + std::to_string(r) + ".npy"), share, 2);
+    if (!share.empty()) write_npy<double>(path("x.rank" + std::to_string(r) + ".npy"), share, 2);
     names += std::string(r > 0 ? "," : "") + "\"x.rank" + std::to_string(r) + ".npy\"";
   }
   AtomicFile index(path("x.index.json"));
-  index.write(
-      R"({"rows": 2, "length": 11, "element": "float64", "sample_rate_hz": 0, "ranks": 3, "layout": ")" +
-      std::string(to_string(Layout::folded)) + R"(", "files": [)" + names + "]}");
+  index.write(R"({"rows": 2, "length": )" + std::to_string(owner.size()) +
+              R"(, "element": "float64", "sample_rate_hz": 0, "ranks": 3, "layout": ")" +
+              std::string(to_string(layout)) + R"(", )" + more + R"("files": [)" + names + "]}");
   index.commit();
   const auto source = open_source(path("x.index.json"));
   for (std::uint64_t first = 0; first < rows.size(); ++first) {  // any range
@@ -124,6 +127,23 @@ TEST_F(PlacedFilesTest, FoldedSharesAreReadAsOneSignal) {
       EXPECT_EQ(some, std::vector<double>(rows.begin() + static_cast<std::ptrdiff_t>(first),
                                           rows.begin() + static_cast<std::ptrdiff_t>(first + count)));
     }
+  }
+}
+
+TEST_F(PlacedFilesTest, FoldedSharesAreReadAsOneSignal) {
+  expect_one_signal({0, 1, 2, 0, 2, 1, 0, 1, 2, 0, 2}, Layout::folded);
+}
+
+TEST_F(PlacedFilesTest, ContiguousPartsAreReadAsOneSignal) {
+  expect_one_signal({0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2}, Layout::contiguous, R"("part": 4, )");
+  // The last one may be longer, or there may be nothing left for it.
+  expect_one_signal({0, 0, 0, 1, 1, 1, 2, 2, 2, 2}, Layout::contiguous, R"("part": 3, )");
+  expect_one_signal({0, 0, 0, 0, 1}, Layout::contiguous, R"("part": 4, )");
+}
+
+TEST_F(PlacedFilesTest, PartsOfNoSensibleLengthAreRefused) {
+  for (const char* const more : {"", R"("part": 288230376151711745, )"}) {
+    EXPECT_THROW(expect_one_signal({0, 1, 2}, Layout::contiguous, more), DataError);
   }
 }
 
