@@ -174,7 +174,7 @@ class Soak {
   void in_session() {
     // Each rank takes a time of its own, which repeats.
     int call = 0;
-    const auto half = [&] { std::this_thread::sleep_for((3 + (session_.rank() * 3 + call) % 5) * 1ms); };
+    const auto half = [&] { std::this_thread::sleep_for((10 + (session_.rank() * 3 + call) % 5 * 3) * 1ms); };
     const auto compute = [&] {
       session_.processing_start();
       half();
