@@ -318,7 +318,9 @@ def summary_of(ranks, session, jobs, end_s):
         line["communicators"] = max(int(row["communicators"]) for row in own)
         line["session_calls"] = sum(int(row["seen"]) for row in own if row["rank"] == "1")
         line["predicted_share"] = round(sum(int(r["predicted"]) for r in own) / sum(int(r["seen"]) for r in own), 3)
-        line["prediction_error_ms"] = round(sum(int(r["error_ns"]) for r in own) / max(1, sum(int(r["predicted"]) for r in own)) / 1e6, 3)
+        # Of a rank in a minute; the median, as the machine may have stood still for a while.
+        errors_ns = [int(row["error_ns"]) / int(row["predicted"]) for row in own if int(row["predicted"]) > 0]
+        line["prediction_error_ms"] = round(statistics.median(errors_ns) / 1e6, 3) if errors_ns else ""
         line["clock_error_us"] = round(max(int(row["clock_error_ns"]) for row in own) / 1e3, 1)
         line["drifting_clock_error_us"] = round(max(int(row["drifting_error_ns"]) for row in own) / 1e3, 1)
         line["jobs"] = len(part(jobs))
