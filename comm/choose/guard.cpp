@@ -23,7 +23,7 @@ double chance_of(std::size_t wins, std::size_t pairs) {
   double ways = 1;  // to win k of the pairs
   double sum = 0;
   for (std::size_t k = 0; k <= pairs; ++k) {
-    if (k > wins) sum += ways;
+    if (k >= wins) sum += ways;
     ways = ways * static_cast<double>(pairs - k) / static_cast<double>(k + 1);
   }
   return std::ldexp(sum, -static_cast<int>(pairs));
