@@ -112,7 +112,7 @@ std::string RowFiles<Sample>::read_journal(const RowJournal& journal) {
   if (!before) return "";
   std::ostringstream stream;
   stream << before.rdbuf();
-  const std::string text = stream.str();
+  std::string text = stream.str();
   const std::string content = text.substr(0, text.find(kFromRow)) + "\n";
   if (content == journal.content) return text;
   const auto [then, now] = first_difference(content, journal.content);
