@@ -180,7 +180,10 @@ class Jobs:
         if done.returncode != 0 and "help-errmgr-base.txt / no-path" in done.stderr:
             return
         is_right = done.returncode == 0
-        if is_right and "out.npy" in words:
+        if is_right and "out.npy" in words and not output.exists():
+            is_right = False
+            print(f"{name}: exit code 0, but no output: {done.stdout}{done.stderr}", flush=True)
+        elif is_right and "out.npy" in words:
             result = np.load(output)
             first = self.first.setdefault(name, result)
             is_right = result.shape == first.shape and np.allclose(result, first, rtol=1e-4, atol=1e-5)
