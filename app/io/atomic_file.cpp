@@ -264,6 +264,19 @@ void AtomicFile::truncate(std::uint64_t size) {
   if (::lseek(fd_.get(), 0, SEEK_END) < 0) fail(errno);
 }
 
+void AtomicFile::sync_folder() const {
+  const std::string folder = std::filesystem::path(target_).parent_path().string();
+  const FileDescriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // A folder may be written and not read; and not every file system can do this.
+  if (fd.get() >= 0 && ::fsync(fd.get()) != 0 && errno != EINVAL && errno != EROFS) fail(errno);
+}
+
+void AtomicFile::sync() {
+  if (is_direct()) return;
+  if (::fsync(fd_.get()) != 0) fail(errno);
+  if (!is_nameless_) sync_folder();
+}
+
 void AtomicFile::commit() {
   // Some errors of network and delayed-allocation file systems show only here. Pipes and devices cannot be synchronised.
   if (!is_direct() && ::fsync(fd_.get()) != 0) fail(errno);
@@ -282,6 +295,7 @@ void AtomicFile::commit() {
     fail(error);
   }
   release_slot();
+  sync_folder();
 }
 
 void unlink_pending_temporaries() noexcept {

@@ -49,9 +49,12 @@ class AtomicFile {
   [[nodiscard]] std::string temporary() const;
   /// What comes next is written from there on.
   void truncate(std::uint64_t size);
+  /// Returns when all that was written is on the disk, and so is a name that stays without a commit(). @throws OutputError
+  void sync();
   /// A pipe, a device or standard output: what was written stays written.
   [[nodiscard]] bool is_direct() const { return target_.empty(); }
-  /// Makes the file appear, on the disk. Nothing may be written after. @throws OutputError, the old file left as it was.
+  /// Makes the file appear, on the disk. Nothing may be written after. @throws OutputError, the old file left as it was, unless the disk
+  /// fails at the very last step
   void commit();
 
  private:
@@ -62,6 +65,8 @@ class AtomicFile {
   template <typename Make>
   void name_temporary(Make make);
   void release_slot() noexcept;
+  /// Brings the names in the target's folder to the disk.
+  void sync_folder() const;
 
   std::string path_;    // as the user gave it
   std::string target_;  // what commit() renames to; empty: written directly

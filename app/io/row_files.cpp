@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -17,8 +18,29 @@ namespace papfft::app::io {
 namespace {
 
 constexpr std::size_t kWrittenAtOnce = std::size_t{1} << 18;
-/// So begin the journal's last lines: "from row 17: how".
+/// So begin the journal's lines behind its content, "from row 17: how", and the last one, "on disk: 17 rows since boot ID".
 constexpr const char* kFromRow = "\nfrom row ";
+constexpr std::string_view kOnDisk = "\non disk: ";
+
+/// Of this machine; another after each start of it. What was written since then is there, on the disk or not.
+std::string boot() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  return id.empty() ? "unknown" : id;
+}
+
+/// How many rows a journal vouches for: all that are there, if this machine has run on since.
+std::uint64_t rows_that_count(const std::string& journal) {
+  constexpr std::uint64_t kAll = ~std::uint64_t{0};
+  const std::size_t line = journal.rfind(kOnDisk);
+  if (line == std::string::npos) return 0;
+  const std::string said = journal.substr(line + kOnDisk.size());
+  const std::string id = boot();
+  if (id != "unknown" && said.ends_with(" since boot " + id + "\n")) return kAll;
+  std::uint64_t rows = 0;
+  std::from_chars(said.data(), said.data() + said.size(), rows);
+  return rows;
+}
 
 /// Of the last such line; empty: there is none.
 std::string last_how(const std::string& journal) {
@@ -90,7 +112,7 @@ std::string RowFiles<Sample>::read_journal(const RowJournal& journal) {
   if (!before) return "";
   std::ostringstream stream;
   stream << before.rdbuf();
-  const std::string text = stream.str();
+  std::string text = stream.str();
   const std::string content = text.substr(0, text.find(kFromRow)) + "\n";
   if (content == journal.content) return text;
   const auto [then, now] = first_difference(content, journal.content);
@@ -103,11 +125,12 @@ std::string RowFiles<Sample>::read_journal(const RowJournal& journal) {
 template <typename Sample>
 void RowFiles<Sample>::resume(const RowJournal& journal) {
   journal_path_ = files_.front().path + ".journal";
+  sync_every_ = journal.sync_every;
   const std::uint64_t row_bytes = row_length_ * sizeof(Sample);
   const auto head_bytes = [&](const File& f) { return f.is_npy ? header(0).size() : std::size_t{0}; };
   std::string text = read_journal(journal);
   if (!text.empty()) {
-    rows_before_ = promised_.value_or(~std::uint64_t{0});
+    rows_before_ = std::min(promised_.value_or(~std::uint64_t{0}), rows_that_count(text));
     for (const File& f : files_) {
       const std::uint64_t size = f.file->size();
       rows_before_ = std::min(rows_before_, size < head_bytes(f) ? 0 : (size - head_bytes(f)) / row_bytes);
@@ -118,15 +141,26 @@ void RowFiles<Sample>::resume(const RowJournal& journal) {
     f.file->truncate(rows_before_ > 0 ? head_bytes(f) + rows_before_ * row_bytes : 0);
   }
   rows_ = rows_before_;
-  if (rows_before_ == 0) text = journal.content;
-  const std::string last = last_how(text);
-  if (last == journal.how) return;
-  if (rows_before_ > 0) made_otherwise_ = last;
+  history_ = rows_before_ == 0 ? journal.content : text.substr(0, text.rfind(kOnDisk) + 1);
+  const std::string last = last_how(history_);
+  if (last != journal.how) {
+    if (rows_before_ > 0) made_otherwise_ = last;
+    history_ += fmt::format("{}{}: {}\n", kFromRow + 1, rows_before_, journal.how);
+  }
   // Only now: a job that is killed in between must not find an older job's rows under this one's journal.
+  sync();
+}
+
+template <typename Sample>
+void RowFiles<Sample>::sync() {
+  for (File& f : files_) {
+    flush(f);
+    f.file->sync();
+  }
   AtomicFile file(journal_path_);
-  text.pop_back();  // the end of its last line, with which kFromRow begins
-  file.write(fmt::format("{}{}{}: {}\n", text, kFromRow, rows_before_, journal.how));
+  file.write(fmt::format("{}{}{} rows since boot {}\n", history_, kOnDisk.substr(1), rows_, boot()));
   file.commit();
+  synced_ = std::chrono::steady_clock::now();
 }
 
 template <typename Sample>
@@ -142,6 +176,7 @@ void RowFiles<Sample>::write(const Sample* first, std::size_t rows) {
     if (f.waiting.size() >= kWrittenAtOnce || f.file->is_direct()) flush(f);
   }
   rows_ += rows;
+  if (!journal_path_.empty() && std::chrono::steady_clock::now() - synced_ >= sync_every_) sync();
 }
 
 template <typename Sample>
@@ -152,13 +187,14 @@ void RowFiles<Sample>::flush(File& file) {
 
 template <typename Sample>
 void RowFiles<Sample>::flush() {
+  if (!journal_path_.empty()) return sync();
   for (File& f : files_) flush(f);
 }
 
 template <typename Sample>
 std::uint64_t RowFiles<Sample>::finish() {
-  flush();
   for (File& f : files_) {
+    flush(f);
     if (f.is_npy && promised_ != rows_) {
       if (f.file->is_direct()) {
         throw OutputError(f.path, fmt::format("its beginning, which is gone, promised {} rows, and it has {}",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,13 +17,15 @@ namespace papfft::app::io {
 struct RowJournal {
   std::string content;  ///< what the rows depend on: lines of "name: value", each with its end
   std::string how;  ///< how rows are made from now on, in a few words: it may change when they are resumed
+  std::chrono::milliseconds sync_every{2000};  ///< so often rows are brought to the disk, at least
 };
 
 /// .npy and raw files that grow row by row and appear when they are finished, as AtomicFile's do. How many rows there
 /// will be need not be known before. Memory: less than a MiB per file.
 ///
 /// Files that can be resumed grow under PATH.partial instead, beside PATH.journal, which says what they hold: a job that was
-/// stopped, or killed, goes on from there when it is started again.
+/// stopped, or killed, goes on from there when it is started again. The journal also says how many rows are surely on the disk, and since
+/// which boot of the machine: if the power fails, or another machine goes on, all other rows are made again.
 template <typename Sample>
 class RowFiles {
  public:
@@ -58,13 +61,18 @@ class RowFiles {
   /// What an earlier job has left; empty: there is none that counts.
   [[nodiscard]] std::string read_journal(const RowJournal& journal);
   void flush(File& file);
+  /// Brings all rows to the disk, and then writes a journal that says so.
+  void sync();
 
   std::vector<File> files_;
   std::uint64_t row_length_;
   std::uint64_t rows_ = 0;
   std::uint64_t rows_before_ = 0;
   std::optional<std::uint64_t> promised_;
-  std::string journal_path_;
+  std::string journal_path_;  // empty: cannot be resumed
+  std::string history_;       // of the journal: its content, and how rows were made
+  std::chrono::milliseconds sync_every_{};
+  std::chrono::steady_clock::time_point synced_;
   std::optional<std::string> made_otherwise_;
 };
 

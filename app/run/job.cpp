@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -23,6 +24,7 @@
 
 #include "app/cli/command.hpp"
 #include "app/cli/tell.hpp"
+#include "app/cli/version.hpp"
 #include "app/io/atomic_file.hpp"
 #include "app/io/errors.hpp"
 #include "app/run/memory.hpp"
@@ -78,11 +80,22 @@ std::string shared_environment() {
   std::_Exit(kCommunication);
 }
 
-/// What must be the same on all ranks.
+/// What must be the same on all ranks. Ranks of different versions compare it, too: so it stays as it is.
 struct Start {
+  std::array<char, 32> version{};
   std::uint64_t command_line = 0;
   std::uint64_t environment = 0;
+
+  [[nodiscard]] std::string_view version_text() const {
+    return {version.data(), ::strnlen(version.data(), version.size())};
+  }
 };
+
+Start start_of(const std::string& command_line) {
+  Start start{.command_line = fingerprint(command_line), .environment = fingerprint(shared_environment())};
+  fmt::format_to_n(start.version.data(), start.version.size(), "{}", kVersion);
+  return start;
+}
 
 }  // namespace
 
@@ -146,12 +159,17 @@ Job::Job(const comm::Options& options) : stuck_after_(options.stuck_after) {
 Job::~Job() = default;
 
 void Job::check_start(const std::string& command_line) {
-  const Start mine{fingerprint(command_line), fingerprint(shared_environment())};
+  const Start mine = start_of(command_line);
   std::vector<Start> all(is_root() ? static_cast<std::size_t>(size()) : 0);
   // A started call: PAPFFT_CHECK, which ranks may have set differently, adds no messages to it.
   comm_->igather<Start>(std::span(&mine, 1), all, 0, "lin").wait();
   at_root([&] {
     for (std::size_t r = 0; r < all.size(); ++r) {
+      if (all[r].version != mine.version) {
+        throw UsageError(fmt::format(
+            "rank {} is papfft {}, and rank 0 is papfft {}; what would work: the same on all hosts", r,
+            all[r].version_text(), mine.version_text()));
+      }
       if (all[r].command_line != mine.command_line)
         throw UsageError(fmt::format("rank {} was started with other arguments than rank 0", r));
       if (all[r].environment != mine.environment) {

@@ -62,11 +62,11 @@ void wait_for_something(std::optional<std::chrono::milliseconds> most) {
     return;
   }
   timespec until{};
-  clock_gettime(CLOCK_REALTIME, &until);
+  clock_gettime(CLOCK_MONOTONIC, &until);  // which nobody sets back: else the thread might sleep for hours
   const auto ns = until.tv_nsec + std::chrono::nanoseconds(*most).count();
   until.tv_sec += ns / 1'000'000'000;
   until.tv_nsec = ns % 1'000'000'000;
-  while (sem_timedwait(&something_came, &until) != 0 && errno == EINTR) {
+  while (sem_clockwait(&something_came, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR) {
   }
 }
 

@@ -2,12 +2,14 @@
 """What goes wrong, alone and under mpirun: one line that says so, the documented exit code, and nothing left behind."""
 
 import os
+import pathlib
 import re
 import resource
 import shutil
 import signal
 import struct
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -178,6 +180,16 @@ class BadUsageTest(FaultsCase):
                 self.assertEqual(result.returncode, USAGE)
                 self.assertEqual(self.files(), ["x.npy", "z.npy"])
 
+
+    def test_ranks_of_different_versions(self):
+        job = ["transform", "x.npy", "-o", "out.npy"]
+        version = run([PROGRAM, "--version"]).stdout.split()[-1]
+        other = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "papfft"
+        other.write_bytes(pathlib.Path(PROGRAM).read_bytes().replace(b"\0" + version + b"\0", b"\0009" + version[1:] + b"\0"))
+        other.chmod(0o755)
+        result = run([MPIEXEC, "-n", "1", PROGRAM, *job, ":", "-n", "1", other, *job], cwd=self.folder)
+        says = f"papfft: rank 1 is papfft 9{version.decode()[1:]}, and rank 0 is papfft {version.decode()}; what would work: the same on all hosts"
+        self.assertEqual((complaints(result.stderr), result.returncode), ([says], USAGE))
 
     def test_ranks_with_different_environments(self):
         job = [PROGRAM, "transform", "x.npy", "-o", "out.npy"]

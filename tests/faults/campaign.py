@@ -116,6 +116,8 @@ class Campaign:
         try:
             if fault.prepare is not None:
                 fault.prepare(case)
+            if fault.cluster_options:
+                build_cluster(cluster, *fault.cluster_options)
             running = jobs.Running(job, case, f"{self.run_name}.{name}", fault, cluster)
             self.disturb(job, fault, running, case)
             limit_s = 90 + 4 * jobs.STUCK_AFTER_S + fault.lasts_s
@@ -144,6 +146,8 @@ class Campaign:
                 running.kill()
                 if fault.undo is not None:
                     fault.undo(running)
+            if fault.cluster_options:
+                build_cluster(cluster)
             if cluster is not None:
                 self.clusters.put(cluster)
             if not self.arguments.keep:
@@ -172,7 +176,7 @@ class Campaign:
     def __enter__(self):
         for i in range(self.arguments.cluster):
             name = f"flt{i}"
-            subprocess.run([jobs.PROGRAM, "cluster", "up", str(CLUSTER_HOSTS), "--name", name], check=True, stdout=subprocess.DEVNULL)
+            build_cluster(name)
             self.clusters.put(name)
         return self
 
@@ -211,6 +215,10 @@ class Campaign:
                 (f" --job '{a.job}'" if a.job else ""))
 
 
+def build_cluster(name, *options):
+    subprocess.run([jobs.PROGRAM, "cluster", "up", str(CLUSTER_HOSTS), "--name", name, *options], check=True, stdout=subprocess.DEVNULL)
+
+
 def is_mpiruns_own_crash(code, stderr):
     """Now and then, when its standard input ends (open-mpi/ompi issue 7483): says nothing about the job."""
     return code in (-11, 139) and b"orte_iof_hnp_read_local_handler" in stderr
@@ -230,7 +238,7 @@ def table_of(counts):
 
 # Quick, without waits, and of all kinds: what a change breaks first.
 SHORT = (("signal", "resumable batch by stream"), ("signal", "spectrogram"), ("shim", "resumable batch by farm"), ("shim", "psd"),
-         ("folder", "batch by dif"), ("input", "convolve"), ("rank", "vector by dif"), ("limit", "vector alone"))
+         ("folder", "batch by dif"), ("input", "convolve"), ("rank", "vector by dif"), ("limit", "vector alone"), ("pipe_out", "psd"), ("clock", "batch by stream"))
 
 
 def short(folder, arguments):
@@ -254,7 +262,7 @@ def main():
     parser.add_argument("--short", action="store_true", help="the test that ctest runs")
     parser.add_argument("--parallel", type=int, default=os.cpu_count(), help="cases at a time")
     parser.add_argument("--cluster", type=int, default=0, metavar="N", help="draw faults of links, too, on N virtual clusters (root)")
-    parser.add_argument("--fault", help="only this kind: signal, stop, limit, shim, folder, input, rank, link")
+    parser.add_argument("--fault", help="only these kinds, with commas between them: signal, signals, stop, slow, limit, shim, clock, folder, input, pipe_in, pipe_out, rank, link")
     parser.add_argument("--job", help="only jobs whose name has this in it")
     parser.add_argument("--table", type=pathlib.Path, help="write fault by verdict to this file")
     parser.add_argument("--keep", action="store_true", help="leave the cases' folders")

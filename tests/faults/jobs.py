@@ -39,9 +39,9 @@ class Job:
         return "--resume" in self.arguments
 
 
-def batch(name, ranks, *options, **more):
+def batch(name, ranks, *options, delay="flat:2ms", **more):
     raw = ("--format", "cf32_le", "--precision", "float", "--batch", "--length", str(LENGTH), "-o", "out.npy")
-    return Job(name, ranks, ("transform", "z.cf32", *raw, "--delay", "flat:2ms", *options), is_batch=True, reads="z.cf32", **more)
+    return Job(name, ranks, ("transform", "z.cf32", *raw, "--delay", delay, *options), is_batch=True, reads="z.cf32", **more)
 
 
 def vector(name, ranks, source, *options, output="out.npy"):
@@ -126,6 +126,7 @@ class Running:
         """@param case  a folder: what the job reads and writes is in work/ there
         @param fault   what else the ranks get: commands for one rank, arguments for one rank (see Fault)"""
         self.mark = f"{MARK}={mark}".encode()
+        self.job = job
         self.case = case
         self.cluster = cluster
         for name in ("work", "tmp", "shm"):
@@ -195,6 +196,10 @@ class Running:
         if isinstance(target, int) and not any(rank is not None for _, _, rank in living) and target == 0:
             return next((pid for pid, name, _ in living if name.startswith("papfft")), None)
         return next((pid for pid, name, rank in living if rank == target), None)
+
+    def reference_bytes(self, name):
+        """An output of the undisturbed run."""
+        return (self.case.parent / f"undisturbed {self.job.name}" / "work" / name).read_bytes()
 
     def wait(self, seconds):
         """@return whether it has ended"""

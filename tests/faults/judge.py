@@ -33,6 +33,8 @@ def check_code_and_lines(job, fault, code, stderr):
         raise Broken("lines", f"{len(said)} of them: {said}")
     if CRASHES.search(stderr.decode(errors="replace")) and not fault.breaks_mpi:
         raise Broken("lines", "it crashed")
+    if code == 0 and fault.is_refused:
+        raise Broken("code", "0, as if the ranks were alike")
     if code == 0 or not job.is_ours:
         return
     if code not in fault.codes or (code not in DOCUMENTED and not fault.may_be_silent):

@@ -7,6 +7,10 @@
  *                new      memory for C++ (operator new)
  *                malloc   memory for anybody, the MPI library included
  *                thread   a thread of C++ begins
+ *                clock    nothing fails: after FAULT_AT readings FAULT_CLOCK (realtime, monotonic) is FAULT_JUMP_S seconds ahead
+ *                log      nothing fails: what is done to files below FAULT_FOLDER goes to the file FAULT_LOG, in lines (power.py reads them):
+ *                           "W INODE OFFSET BYTES" and the bytes, "T INODE SIZE", "S INODE" (is on the disk now), "C INODE" (is a new file), "N INODE PATH" (is its
+ *                           name now), "R INODE PATH FROM" (instead of that one), "U PATH" (no name any more)
  *   FAULT_ERRNO  the error, a number
  * Nothing fails before main(): what fails there is no program yet. */
 #define _GNU_SOURCE
@@ -16,13 +20,19 @@
 #include <limits.h>
 #include <link.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/types.h>
+#include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 extern void* __libc_malloc(size_t bytes);
@@ -75,6 +85,11 @@ static void find_next(void* function, const char* name) {
   memcpy(function, &found, sizeof found);
 }
 
+static int log_fd = -1;
+
+static clockid_t jumping_clock = CLOCK_REALTIME;
+static time_t jump_s;
+
 static int (*program)(int, char**, char**);
 
 static int armed_main(int argc, char** argv, char** variables) {
@@ -83,6 +98,13 @@ static int armed_main(int argc, char** argv, char** variables) {
   first_failing = number("FAULT_AT", 1);
   failing = number("FAULT_TIMES", 1);
   error_number = (int)number("FAULT_ERRNO", EIO);
+  if (getenv("FAULT_CLOCK") != NULL && strcmp(getenv("FAULT_CLOCK"), "monotonic") == 0)
+    jumping_clock = CLOCK_MONOTONIC;
+  if (strcmp(kind, "clock") == 0) failing = LONG_MAX - first_failing;
+  jump_s = number("FAULT_JUMP_S", 0);
+  if (strcmp(kind, "log") == 0 && getenv("FAULT_LOG") != NULL)
+    log_fd = (int)syscall(SYS_openat, AT_FDCWD, getenv("FAULT_LOG"),
+                          O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   dl_iterate_phdr(find_cpp, NULL);
   in_main = 1;
   return program(argc, argv, variables);
@@ -128,6 +150,40 @@ static int is_our_file(int fd) {
   return is_ours(path);
 }
 
+/* One line and maybe bytes, at once: threads may be at work. */
+static void note(const char* line, const void* bytes, size_t count) {
+  struct iovec parts[2] = {{(void*)line, strlen(line)}, {(void*)bytes, count}};
+  if (syscall(SYS_writev, log_fd, parts, 2) < 0) abort();
+}
+
+static unsigned long inode_of(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 ? (unsigned long)status.st_ino : 0;
+}
+
+static void note_name(const char* path, const char* from) {
+  char line[2 * PATH_MAX];
+  struct stat status;
+  if (log_fd < 0 || !is_ours(path) || stat(path, &status) != 0) return;
+  if (from == NULL) snprintf(line, sizeof line, "N %lu %s\n", (unsigned long)status.st_ino, path);
+  if (from != NULL) snprintf(line, sizeof line, "R %lu %s %s\n", (unsigned long)status.st_ino, path, from);
+  note(line, NULL, 0);
+}
+
+static void note_number(const char* what, int fd, off_t size) {
+  char line[100];
+  if (log_fd < 0 || !is_our_file(fd)) return;
+  snprintf(line, sizeof line, "%s %lu %ld\n", what, inode_of(fd), (long)size);
+  note(line, NULL, 0);
+}
+
+static void note_write(int fd, const void* bytes, ssize_t count, off_t offset) {
+  char line[100];
+  if (log_fd < 0 || count <= 0 || !is_our_file(fd)) return;
+  snprintf(line, sizeof line, "W %lu %ld %ld\n", inode_of(fd), (long)offset, (long)count);
+  note(line, bytes, (size_t)count);
+}
+
 #define FAIL(value)       \
   do {                    \
     errno = error_number; \
@@ -138,14 +194,19 @@ ssize_t write(int fd, const void* bytes, size_t count) {
   static ssize_t (*next)(int, const void*, size_t);
   if (next == NULL) find_next(&next, "write");
   if (strcmp(kind, "write") == 0 && is_our_file(fd) && fails("write")) FAIL(-1);
-  return next(fd, bytes, count);
+  const off_t offset = log_fd < 0 ? 0 : lseek(fd, 0, SEEK_CUR);
+  const ssize_t written = next(fd, bytes, count);
+  note_write(fd, bytes, written, offset);
+  return written;
 }
 
 ssize_t pwrite(int fd, const void* bytes, size_t count, off_t offset) {
   static ssize_t (*next)(int, const void*, size_t, off_t);
   if (next == NULL) find_next(&next, "pwrite");
   if (strcmp(kind, "write") == 0 && is_our_file(fd) && fails("write")) FAIL(-1);
-  return next(fd, bytes, count, offset);
+  const ssize_t written = next(fd, bytes, count, offset);
+  note_write(fd, bytes, written, offset);
+  return written;
 }
 ssize_t pwrite64(int fd, const void* bytes, size_t count, off_t offset) {
   return pwrite(fd, bytes, count, offset);
@@ -155,21 +216,46 @@ int fsync(int fd) {
   static int (*next)(int);
   if (next == NULL) find_next(&next, "fsync");
   if (strcmp(kind, "sync") == 0 && is_our_file(fd) && fails("sync")) FAIL(-1);
-  return next(fd);
+  const int result = next(fd);
+  if (result == 0) note_number("S", fd, 0);
+  return result;
+}
+
+int ftruncate(int fd, off_t size) {
+  static int (*next)(int, off_t);
+  if (next == NULL) find_next(&next, "ftruncate");
+  const int result = next(fd, size);
+  if (result == 0) note_number("T", fd, size);
+  return result;
+}
+int ftruncate64(int fd, off_t size) { return ftruncate(fd, size); }
+
+int unlink(const char* path) {
+  static int (*next)(const char*);
+  if (next == NULL) find_next(&next, "unlink");
+  const int result = next(path);
+  char line[2 * PATH_MAX];
+  snprintf(line, sizeof line, "U %s\n", path);
+  if (result == 0 && log_fd >= 0 && is_ours(path)) note(line, NULL, 0);
+  return result;
 }
 
 int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) {
   static int (*next)(int, const char*, int, const char*, int);
   if (next == NULL) find_next(&next, "linkat");
   if (is_ours(to) && fails("name")) FAIL(-1);
-  return next(from_folder, from, to_folder, to, flags);
+  const int result = next(from_folder, from, to_folder, to, flags);
+  if (result == 0) note_name(to, NULL);
+  return result;
 }
 
 int rename(const char* from, const char* to) {
   static int (*next)(const char*, const char*);
   if (next == NULL) find_next(&next, "rename");
   if (is_ours(to) && fails("name")) FAIL(-1);
-  return next(from, to);
+  const int result = next(from, to);
+  if (result == 0) note_name(to, from);
+  return result;
 }
 
 int open(const char* path, int flags, ...) {
@@ -180,7 +266,12 @@ int open(const char* path, int flags, ...) {
   va_end(rest);
   if (next == NULL) find_next(&next, "open");
   if (is_ours(path) && fails("open")) FAIL(-1);
-  return next(path, flags, mode);
+  const int fd = next(path, flags, mode);
+  struct stat status;
+  const int may_be_new = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
+  if (fd >= 0 && may_be_new && fstat(fd, &status) == 0 && status.st_size == 0) note_number("C", fd, 0);
+  if (fd >= 0 && (flags & O_CREAT) != 0) note_name(path, NULL);
+  return fd;
 }
 int open64(const char* path, int flags, ...) {
   va_list rest;
@@ -198,4 +289,47 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
   if (next == NULL) find_next(&next, "pthread_create");
   if (is_from_cpp(__builtin_return_address(0)) && fails("thread")) return EAGAIN;
   return next(thread, attributes, begin, argument);
+}
+
+/* Clocks. Who waits until a time of a clock that has jumped waits by the kernel's clock, which has not. */
+
+static atomic_int has_jumped;
+
+int clock_gettime(clockid_t clock, struct timespec* now) {
+  static int (*next)(clockid_t, struct timespec*);
+  if (next == NULL) find_next(&next, "clock_gettime");
+  const int result = next(clock, now);
+  if (clock == jumping_clock && fails("clock")) has_jumped = 1;
+  if (clock == jumping_clock && has_jumped) now->tv_sec += jump_s;
+  return result;
+}
+
+int gettimeofday(struct timeval* now, void* zone) {
+  (void)zone;
+  struct timespec t;
+  const int result = clock_gettime(CLOCK_REALTIME, &t);
+  now->tv_sec = t.tv_sec;
+  now->tv_usec = t.tv_nsec / 1000;
+  return result;
+}
+
+static struct timespec by_kernel(clockid_t clock, const struct timespec* until) {
+  struct timespec result = *until;
+  if (clock == jumping_clock && has_jumped) result.tv_sec -= jump_s;
+  return result;
+}
+
+int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                           const struct timespec* until) {
+  static int (*next)(pthread_cond_t*, pthread_mutex_t*, clockid_t, const struct timespec*);
+  if (next == NULL) find_next(&next, "pthread_cond_clockwait");
+  const struct timespec kernels = by_kernel(clock, until);
+  return next(condition, mutex, clock, &kernels);
+}
+
+int sem_clockwait(sem_t* semaphore, clockid_t clock, const struct timespec* until) {
+  static int (*next)(sem_t*, clockid_t, const struct timespec*);
+  if (next == NULL) find_next(&next, "sem_clockwait");
+  const struct timespec kernels = by_kernel(clock, until);
+  return next(semaphore, clock, &kernels);
 }

@@ -222,32 +222,42 @@ class LongSoakTest(Programs):
 
 
 class ValgrindTest(Programs):
-    """Wrong uses of memory, and what is lost. Open MPI and what it is made of have some of their own: of interest is what begins in the library."""
+    """Wrong uses of memory, and what is lost. Open MPI and what it is made of have some of their own: of interest is what begins in ours."""
 
     @staticmethod
-    def errors_of_ours(text):
-        """Those whose first place outside of the C and C++ libraries is ours."""
+    def errors_of(binary, text):
+        """Those whose first place outside of the C and C++ libraries is there."""
         text = re.sub(r"^==\d+== ?", "", text, flags=re.M)
         for error in re.split(r"\n\s*\n", text):
             for frame in re.findall(r"\n +(?:at|by) .*\(in (.*)\)", error):
                 if re.search(r"/(vgpreload_|libstdc\+\+|libc\.)", frame):
                     continue
-                if frame.endswith("libpapfft_mpi.so"):
+                if frame.endswith(f"/{binary}"):
                     yield error
                 break
 
-    def test_two_threads_and_many_communicators(self):
+    def check(self, program, binary, **variables):
+        """@param binary  what is of interest: the program, or the library"""
         valgrind = shutil.which("valgrind")
         self.assertIsNotNone(valgrind, "Debian: valgrind")
         with tempfile.TemporaryDirectory() as folder:
-            words = ranks_of("soak 300 12", 2, {"LD_PRELOAD": LIBRARY, "PAPFFT_PRELOAD_BYTES": 1024, "PAPFFT_PRELOAD_OPERATIONS": "all"})
-            program = words.index(str(PROGRAMS / "soak"))
-            words[program:program] = [valgrind, "--leak-check=full", "--show-leak-kinds=definite", f"--log-file={folder}/%p"]
+            words = ranks_of(program, 2, variables)
+            at = words.index(command_of(program)[0])
+            words[at:at] = [valgrind, "--leak-check=full", "--show-leak-kinds=definite", f"--log-file={folder}/%p"]
             done = subprocess.run([MPIEXEC, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1700)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             logs = [log.read_text() for log in pathlib.Path(folder).iterdir()]
             self.assertEqual(sum("ERROR SUMMARY" in log for log in logs), 2)
-            self.assertEqual([error for log in logs for error in self.errors_of_ours(log)], [])
+            self.assertEqual([error for log in logs for error in self.errors_of(binary, log)], [])
+
+    def test_two_threads_and_many_communicators(self):
+        self.check("soak 300 12", "libpapfft_mpi.so", LD_PRELOAD=LIBRARY, PAPFFT_PRELOAD_BYTES=1024, PAPFFT_PRELOAD_OPERATIONS="all")
+
+    def test_c_interface(self):
+        for program in ("papfft_pat_test results", "papfft_pat_test persistent", "papfft_pat_test misuse", "papfft_sessions_test sessions",
+                        "papfft_sessions_test forgotten", "papfft_example_pat_gather"):
+            with self.subTest(program):
+                self.check(f"../c_api/{program}", program.split()[0])
 
 
 class FewCommunicatorsTest(Programs):

@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* Usage: mpirun -n N soak CALLS COMMUNICATORS [MOST_KB]
+ *        mpirun -n N soak SECONDSs COMMUNICATORS
  * Two threads make so many collective calls in all, of all operations and of sizes up to 256 KiB, on so many communicators, which they make and
  * free again and again. Checks all results. Says how much memory is in use after each eighth of the calls. With MOST_KB it fails if that has
- * grown by more in the second half. */
+ * grown by more in the second half. The second form goes on for so many seconds (300s) instead, with pauses between the calls: whoever started it
+ * can watch it. */
 #include <malloc.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 enum { THREADS = 2, MOST_RANKS = 8, MOST_COUNT = 65536, MOST_COMMUNICATORS = 1000 };
 
 typedef struct {
   int thread;
   int calls;
+  double seconds; /* instead of calls, unless 0 */
   int communicators;
   MPI_Comm parent;
   unsigned random;
+  int made;
   int failures;
   int* send;
   int* recv;
@@ -191,6 +197,18 @@ static void look(const Work* w, int number) {
   pthread_barrier_wait(&all_wait);
 }
 
+/* Whether the call with this number is not made any more: the same on all ranks, whatever the time is there. */
+static int is_over(const Work* w, int call) {
+  static double begin_s[THREADS];
+  if (w->seconds == 0) return call == w->calls;
+  nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+  if (call == 0) begin_s[w->thread] = MPI_Wtime();
+  if (call % 100 != 0) return 0;
+  int over = MPI_Wtime() - begin_s[w->thread] > w->seconds;
+  MPI_Bcast(&over, 1, MPI_INT, 0, w->parent);
+  return over;
+}
+
 static void* work(void* argument) {
   Work* const w = argument;
   static MPI_Comm all[THREADS][MOST_COMMUNICATORS];
@@ -198,14 +216,15 @@ static void* work(void* argument) {
   w->send = malloc(2 * MOST_COUNT * sizeof(int));
   w->recv = malloc(2 * MOST_COUNT * sizeof(int));
   for (int i = 0; i < w->communicators; ++i) make(w, &comms[i]);
-  for (int call = 0; call < w->calls; ++call) {
+  for (int call = 0; !is_over(w, call); ++call) {
     MPI_Comm* const comm = &comms[drawn(w, w->communicators)];
     if (drawn(w, 50) == 0) {
       MPI_Comm_free(comm);
       make(w, comm);
     }
     call_one(w, *comm);
-    for (int number = 0; number < LOOKS; ++number) {
+    w->made = call + 1;
+    for (int number = 0; number < LOOKS && w->seconds == 0; ++number) {
       if (call + 1 == w->calls / LOOKS * (number + 1)) look(w, number);
     }
   }
@@ -220,6 +239,7 @@ int main(int argc, char** argv) {
   int provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   if (provided != MPI_THREAD_MULTIPLE) MPI_Abort(MPI_COMM_WORLD, 1);
+  const int is_timed = argc > 1 && strchr(argv[1], 's') != NULL;
   const int calls = argc > 1 ? atoi(argv[1]) : 1000;
   const int communicators = argc > 2 ? atoi(argv[2]) : 20;
   int rank;
@@ -234,6 +254,7 @@ int main(int argc, char** argv) {
   for (int t = 0; t < THREADS; ++t) {
     works[t] = (Work){.thread = t,
                       .calls = calls / THREADS,
+                      .seconds = is_timed ? calls : 0,
                       .communicators = communicators / THREADS,
                       .random = 17u + (unsigned)t};
     MPI_Comm_dup(MPI_COMM_WORLD, &works[t].parent);
@@ -241,13 +262,15 @@ int main(int argc, char** argv) {
   for (int t = 0; t < THREADS; ++t) pthread_create(&threads[t], NULL, work, &works[t]);
   for (int t = 0; t < THREADS; ++t) pthread_join(threads[t], NULL);
   int failures = 0;
+  int made = 0;
   for (int t = 0; t < THREADS; ++t) {
     MPI_Comm_free(&works[t].parent);
     failures += works[t].failures;
+    made += works[t].made;
   }
   pthread_barrier_destroy(&all_wait);
   const long grown_kb = kb[LOOKS - 1] - kb[LOOKS / 2 - 1];
-  printf("rank %d: %d calls, %d wrong values, KB in use after each eighth:", rank, calls, failures);
+  printf("rank %d: %d calls, %d wrong values, KB in use after each eighth:", rank, made, failures);
   for (int number = 0; number < LOOKS; ++number) printf(" %ld", kb[number]);
   printf("; %ld more in the second half\n", grown_kb);
   MPI_Finalize();

@@ -108,6 +108,18 @@ TEST(Guard, DropsALoserAfterTenPairs) {
   EXPECT_TRUE(program.guard().is_stock_in_use());
 }
 
+TEST(Guard, NineWinsOfTenPairsMayBeChanceAndTenOfElevenAreNot) {
+  Program program;
+  const auto time = [&](bool is_stock) {
+    const bool loses = program.guard().pairs() == 4;
+    return is_stock ? (loses ? 1.3e6 : 1e6) : 1.1e6;
+  };
+  while (program.guard().pairs() < 10) program.call(time);
+  EXPECT_EQ(program.guard().changes(), 0);
+  while (program.guard().pairs() < 11) program.call(time);
+  EXPECT_EQ(program.guard().changes(), 1);
+}
+
 TEST(Guard, DropsAWayThatIsMuchSlowerSooner) {
   const auto pairs_until_change = [](double gain) {
     Program program;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -26,7 +27,14 @@ std::string bytes_of(const std::string& path) {
 }
 
 RowJournal journal(const std::string& content, const std::string& how = "by one") {
-  return {.content = content + "\n", .how = how};
+  return {.content = content + "\n", .how = how, .sync_every = std::chrono::hours(1)};
+}
+
+/// The machine of a journal has started again.
+void reboot(const std::string& journal_path) {
+  std::string text = bytes_of(journal_path);
+  text = text.substr(0, text.rfind(" since boot ")) + " since boot another\n";
+  std::ofstream(journal_path, std::ios::binary) << text;
 }
 
 class RowFilesTest : public testing::Test {
@@ -89,6 +97,48 @@ TEST_F(RowFilesTest, GoOnWhereTheyWere) {
   }
 }
 
+TEST_F(RowFilesTest, AfterABootOnlyWhatWasSurelyOnTheDiskCounts) {
+  constexpr std::size_t kLength = 100000;  // rows that are written at once
+  std::vector<float> all(4 * kLength);
+  std::iota(all.begin(), all.end(), 0.0F);
+  const auto write = [&](RowFiles<float>& files, std::size_t rows) {
+    files.write(all.data() + files.rows_before() * kLength, rows);
+  };
+  {
+    RowFiles<float> files({path("a.raw")}, kLength, 4, journal("a job"));
+    write(files, 1);
+    files.flush();
+    files.write(all.data() + kLength, 2);
+  }
+  EXPECT_EQ(RowFiles<float>({path("a.raw")}, kLength, 4, journal("a job", "by two")).rows_before(), 3U);
+  {
+    RowFiles<float> files({path("a.raw")}, kLength, 4, journal("a job", "by two"));
+    write(files, 1);
+  }
+  reboot(path("a.raw.journal"));
+  RowFiles<float> files({path("a.raw")}, kLength, 4, journal("a job", "by three"));
+  EXPECT_EQ(files.rows_before(),
+            3U);  // which were there, and were brought to the disk, when the second job began
+  EXPECT_EQ(files.made_otherwise(), "by two");
+  write(files, 1);
+  files.finish();
+  EXPECT_EQ(bytes_of(path("a.raw")),
+            std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(float)));
+}
+
+TEST_F(RowFilesTest, RowsOfAnotherBootThatMayBeHolesAreMadeAgain) {
+  constexpr std::size_t kLength = 100000;
+  const std::vector<float> all(4 * kLength, 1.0F);
+  {
+    RowFiles<float> files({path("a.raw")}, kLength, 4, journal("a job"));
+    files.write(all.data());
+    files.flush();
+    files.write(all.data(), 2);
+  }
+  reboot(path("a.raw.journal"));
+  EXPECT_EQ(RowFiles<float>({path("a.raw")}, kLength, 4, journal("a job")).rows_before(), 1U);
+}
+
 TEST_F(RowFilesTest, AnotherJobsRowsAreRefusedAndKept) {
   {
     RowFiles<float> files({path("a.npy")}, 3, 4, journal("one job"));
@@ -120,7 +170,9 @@ TEST_F(RowFilesTest, RowsMayBeMadeOtherwiseFromSomeRowOn) {
   EXPECT_EQ(write_one("by one"), std::nullopt);
   EXPECT_EQ(write_one("by two"), "by one");
   EXPECT_EQ(write_one("by two"), std::nullopt);
-  EXPECT_EQ(bytes_of(path("a.raw.journal")), "a job\nfrom row 0: by one\nfrom row 1: by two\n");
+  const std::string text = bytes_of(path("a.raw.journal"));
+  EXPECT_EQ(text.substr(0, text.find(" since")),
+            "a job\nfrom row 0: by one\nfrom row 1: by two\non disk: 3 rows");
   RowFiles<float> files({path("a.raw")}, 3, 4, journal("a job", "by one"));
   EXPECT_EQ(files.made_otherwise(), "by two");
   EXPECT_EQ(files.rows_before(), 3U);
