@@ -103,8 +103,8 @@ class Generator {
   RankSchedule make() {
     const Program& program = outer_.program;
     std::vector<int> place;  // op of the outer program -> where it is now
-    const std::vector<Parcel> up = parcels(touches_.first);
-    const std::vector<Parcel> down = parcels(touches_.settled);
+    const std::vector<Parcel> up = parcels(touches_.first, sums_first());
+    const std::vector<Parcel> down = parcels(touches_.settled, false);
     const int steps_up = static_cast<int>(up.size()) + spread_.height();
     const int steps_down = static_cast<int>(down.size()) + spread_.height();
     int step_up = 0;
@@ -157,12 +157,21 @@ class Generator {
   /// A parcel is no more than such a part of all units. So it moves through the host while the next one is made.
   static constexpr int kLeastParcels = 32;
 
-  /// In order of time. @param times  of each unit
-  [[nodiscard]] std::vector<Parcel> parcels(const std::vector<int>& times) const {
-    const int most = std::max(1, units_.count() / kLeastParcels);
+  [[nodiscard]] int most_in_parcel() const { return std::max(1, units_.count() / kLeastParcels); }
+
+  /// A leader sums up all that its host has before it turns to others, where all contribute and all need sums. Hosts are ready for each
+  /// other at one time then. Otherwise messages from those that are ready early keep its port from what it needs first. Few units are
+  /// summed up as they are needed.
+  [[nodiscard]] bool sums_first() const {
+    return operation_.reduces && !operation_.is_rooted() && most_in_parcel() > 1;
+  }
+
+  /// In order of time. @param times  of each unit @param at_once  all are due from the beginning on
+  [[nodiscard]] std::vector<Parcel> parcels(const std::vector<int>& times, bool at_once) const {
+    const int most = most_in_parcel();
     std::vector<Parcel> found;
     for (const int unit : Touches::order(times)) {
-      const int due = times[idx(unit)];
+      const int due = at_once ? 0 : times[idx(unit)];
       const auto joins = [&](const Parcel& last) {
         return last.due == due && last.units.last == unit && last.units.count() < most &&
                is_foreign(last.units) == is_foreign({unit, unit + 1});

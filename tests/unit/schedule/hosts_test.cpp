@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <tuple>
 
 #include "comm/schedule/core/print.hpp"
 #include "comm/schedule/core/registry.hpp"
@@ -329,25 +330,31 @@ std::vector<int> many_hosts() {
   return host;
 }
 
+/// 8 hosts of three ranks.
+std::vector<int> few_hosts() {
+  std::vector<int> host;
+  for (int h = 0; h < 8; ++h) host.insert(host.end(), 3, h);
+  return host;
+}
+
 TEST(Parcels, OfManyUnitsKeepSchedulesCorrect) {
-  const std::vector<int> host = many_hosts();
-  const auto ranks = static_cast<int>(host.size());
-  for (const auto& [operation, name] : {std::pair(Operation::scatter, "bnom"),
-                                        {Operation::gather, "bnom"},
-                                        {Operation::bcast, "scatter-allgather"},
-                                        {Operation::reduce, "rab"},
-                                        {Operation::allgather, "circulant"},
-                                        {Operation::allreduce, "circulant"},
-                                        {Operation::reduce_scatter, "circulant-halves"}}) {
-    for (const int segments : {1, 2}) {
+  for (const auto& [host, segments, composition] :
+       {std::tuple(many_hosts(), 2, "@hosts"), {few_hosts(), 16, "@hosts"}, {few_hosts(), 16, "@lanes"}}) {
+    for (const auto& [operation, name] : {std::pair(Operation::scatter, "bnom"),
+                                          {Operation::gather, "bnom"},
+                                          {Operation::bcast, "scatter-allgather"},
+                                          {Operation::reduce, "rab"},
+                                          {Operation::allgather, "circulant"},
+                                          {Operation::allreduce, "circulant"},
+                                          {Operation::reduce_scatter, "circulant-halves"}}) {
       const Request request{.operation = operation,
-                            .ranks = ranks,
+                            .ranks = static_cast<int>(host.size()),
                             .root = is_rooted(operation) ? 5 : 0,
                             .segments = segments,
                             .host = host};
       const Schedule schedule =
-          make_schedule(find_algorithm(operation, std::string(name) + "@hosts"), request);
-      EXPECT_EQ(find_violation(schedule), std::nullopt) << to_string(operation) << " " << text(request);
+          make_schedule(find_algorithm(operation, std::string(name) + composition), request);
+      EXPECT_EQ(find_violation(schedule), std::nullopt) << name << composition << " " << text(request);
     }
   }
 }
