@@ -296,8 +296,8 @@ std::vector<std::string> candidate_ways(Operation operation, const GroupSize& gr
 
 std::vector<std::string> candidate_ways(const RankedCall& call) {
   std::vector<std::string> names = candidate_ways(call.operation, call.group());
-  std::vector<int> host_of_rank;
-  for (Rank r = 0; r < call.hosts.rank_count(); ++r) host_of_rank.push_back(call.hosts.of(r));
+  std::vector<int> host_of_rank(static_cast<std::size_t>(call.hosts.rank_count()));
+  for (std::size_t r = 0; r < host_of_rank.size(); ++r) host_of_rank[r] = call.hosts.of(static_cast<Rank>(r));
   if (std::ranges::is_sorted(host_of_rank)) {
     std::erase_if(names, [by_host = "@" + std::string(kByHost.name)](const std::string& name) {
       return name.ends_with(by_host);
