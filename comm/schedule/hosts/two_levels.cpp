@@ -159,11 +159,14 @@ class Generator {
 
   [[nodiscard]] int most_in_parcel() const { return std::max(1, units_.count() / kLeastParcels); }
 
+  /// Simulated on 64 hosts of 4 ranks, ring@lanes with 64 units takes 3 % longer if all is summed up first.
+  static constexpr int kManyUnits = 256;
+
   /// A leader sums up all that its host has before it turns to others, where all contribute and all need sums. Hosts are ready for each
   /// other at one time then. Otherwise messages from those that are ready early keep its port from what it needs first. Few units are
   /// summed up as they are needed.
   [[nodiscard]] bool sums_first() const {
-    return operation_.reduces && !operation_.is_rooted() && most_in_parcel() > 1;
+    return operation_.reduces && !operation_.is_rooted() && units_.count() >= kManyUnits;
   }
 
   /// In order of time. @param times  of each unit @param at_once  all are due from the beginning on

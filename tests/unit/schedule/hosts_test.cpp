@@ -323,14 +323,14 @@ TEST(Leaders, SegmentsFlowThroughBothLevels) {
                         "  3  round 1  send ->3 [1,2) inside its host  after {2}\n"));
 }
 
-/// 72 hosts of one to three ranks, so that there are twice as many units as the fewest parcels, and more.
+/// 72 hosts of one to three ranks, so that with four segments there are 288 units.
 std::vector<int> many_hosts() {
   std::vector<int> host;
   for (int h = 0; h < 72; ++h) host.insert(host.end(), idx(1 + (h + 1) % 3), h);
   return host;
 }
 
-/// 8 hosts of three ranks.
+/// 8 hosts of three ranks: 256 units with 32 segments.
 std::vector<int> few_hosts() {
   std::vector<int> host;
   for (int h = 0; h < 8; ++h) host.insert(host.end(), 3, h);
@@ -339,7 +339,7 @@ std::vector<int> few_hosts() {
 
 TEST(Parcels, OfManyUnitsKeepSchedulesCorrect) {
   for (const auto& [host, segments, composition] :
-       {std::tuple(many_hosts(), 2, "@hosts"), {few_hosts(), 16, "@hosts"}, {few_hosts(), 16, "@lanes"}}) {
+       {std::tuple(many_hosts(), 4, "@hosts"), {few_hosts(), 32, "@hosts"}, {few_hosts(), 32, "@lanes"}}) {
     for (const auto& [operation, name] : {std::pair(Operation::scatter, "bnom"),
                                           {Operation::gather, "bnom"},
                                           {Operation::bcast, "scatter-allgather"},
