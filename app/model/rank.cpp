@@ -66,7 +66,7 @@ class WayRanker {
                      ? comm::unknown_arrivals(hosts_.rank_count(), options_.root, vector_ns)
                      : std::vector{comm::all_together(hosts_.rank_count())};
     std::vector<std::string> ways = options_.ways;
-    if (ways.empty()) ways = comm::candidate_ways(operation, call.group());
+    if (ways.empty()) ways = comm::candidate_ways(call);
     std::erase(ways, cell.automatic);
     ways.insert(ways.begin(), cell.automatic);  // before others as cheap
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options_.budget_s);

@@ -15,6 +15,7 @@
 
 #include "app/io/errors.hpp"
 #include "app/report/canvas.hpp"
+#include "comm/choose/select.hpp"
 
 namespace papfft::app::report {
 namespace {
@@ -47,10 +48,8 @@ std::string group_text(const comm::GroupProfile& group) {
 
 /// Of the whole vector, so that all operations and groups share columns.
 std::int64_t whole_bytes(const Row& row, int ranks) {
-  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
-  const std::int64_t count = comm::moves_per_rank(row.operation) ? ranks : 1;
-  if (row.bytes > static_cast<std::uint64_t>(kMost / count)) return kMost;
-  return static_cast<std::int64_t>(row.bytes) * count;
+  constexpr std::size_t kMost = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(std::min(kMost, comm::vector_bytes(row.operation, row.bytes, ranks)));
 }
 
 /// The sizes of a map's columns. Blocks are whole elements, so vectors are a little shorter than was asked for: within 1 %, two sizes

@@ -11,6 +11,7 @@
 #include "app/io/recording_file.hpp"
 #include "app/report/row_fields.hpp"
 #include "app/report/statistics.hpp"
+#include "comm/choose/select.hpp"
 #include "comm/schedule/core/registry.hpp"
 
 namespace papfft::app::report {
@@ -25,8 +26,8 @@ BenchRow row_of(const std::vector<const comm::RecordedCall*>& calls) {
   BenchRow row{.algorithm = first.algorithm,
                .pattern = std::string(kRecorded),
                .ranks = std::ssize(first.ranks),
-               .bytes = static_cast<std::int64_t>(first.bytes) *
-                        (comm::moves_per_rank(first.operation) ? std::ssize(first.ranks) : 1),
+               .bytes = static_cast<std::int64_t>(
+                   comm::vector_bytes(first.operation, first.bytes, static_cast<int>(first.ranks.size()))),
                .calls = Calls{}};
   std::vector<double> run_s;
   std::vector<double> elapsed_s;

@@ -26,6 +26,9 @@ constexpr double kTicksPerNs = 1000;   // a byte may take less than a nanosecond
 constexpr std::size_t kCutAnew = 3;    // so many of the best ways are tried in other numbers of segments
 constexpr std::size_t kFinalists = 4;  // so many of the fastest are simulated where ranks come late
 constexpr int kCheapSteps = 4;         // of a planner take as long as one of the simulator
+constexpr double kForEverNs = 1e15;    // whoever takes longer than eleven days is not given up
+/// A way that takes so much longer than the best so far is given up. One that takes a little longer may win in other numbers of segments.
+constexpr double kHopeless = 1.25;
 
 /// Open MPI's limit inside a host (btl_vader_eager_limit), headers included.
 constexpr std::size_t kInsideEagerBytes = 4096;
@@ -114,17 +117,26 @@ class Contest {
     return way;
   }
 
-  [[nodiscard]] std::vector<double> run_ns(const Way& way, std::span<const ArrivalCase> cases) const {
+  struct Times {
+    std::vector<double> run_ns = {};  // in each case
+    bool is_given_up = false;         // the last of these, or more
+  };
+
+  /// @param most_ns  a run that takes longer is given up
+  [[nodiscard]] Times times(const Way& way, std::span<const ArrivalCase> cases, double most_ns) const {
     const Schedule schedule = make_schedule(*way.algorithm, request(way));
     const std::vector<std::int64_t> sizes = slot_bytes(*way.algorithm, schedule.shape, call_.bytes);
-    const Conduct conduct{.window = select_window(schedule.shape, call_.bytes, options_)};
-    std::vector<double> result;
+    Conduct conduct{.window = select_window(schedule.shape, call_.bytes, options_)};
+    if (most_ns < kForEverNs) conduct.most_run_time = ticks(most_ns);
+    Times result;
     for (const ArrivalCase& arrivals : cases) {
       std::vector<Ticks> at;
       for (const std::int64_t delay_ns : arrivals.delay_ns)
         at.push_back(ticks(static_cast<double>(delay_ns)));
       const Simulation run = simulate(schedule, sizes, at, machine_, conduct);
-      result.push_back(static_cast<double>(run.run_time) / kTicksPerNs);
+      result.run_ns.push_back(static_cast<double>(run.run_time) / kTicksPerNs);
+      result.is_given_up = run.is_given_up;
+      if (run.is_given_up) break;
     }
     return result;
   }
@@ -289,6 +301,18 @@ std::vector<std::string> candidate_ways(Operation operation, const GroupSize& gr
   return names;
 }
 
+std::vector<std::string> candidate_ways(const RankedCall& call) {
+  std::vector<std::string> names = candidate_ways(call.operation, call.group());
+  std::vector<int> host_of_rank(static_cast<std::size_t>(call.hosts.rank_count()));
+  for (std::size_t r = 0; r < host_of_rank.size(); ++r) host_of_rank[r] = call.hosts.of(static_cast<Rank>(r));
+  if (std::ranges::is_sorted(host_of_rank)) {
+    std::erase_if(names, [by_host = "@" + std::string(kByHost.name)](const std::string& name) {
+      return name.ends_with(by_host);
+    });
+  }
+  return names;
+}
+
 std::string rule_choice(const RankedCall& call, const LinkModel& between) {
   const GroupSize group = call.group();
   const std::size_t bytes = as_on_usual_link(call.bytes, group, between);
@@ -344,9 +368,24 @@ class Tournament {
       ranking_.left_out.push_back({way.name, why, way.least_ns});
       return;
     }
-    ranking_.ways.push_back({.name = way.name, .run_ns = contest_.run_ns(way, cases_)});
+    Contest::Times times = contest_.times(way, cases_, most_ns(way));
+    if (times.is_given_up) {
+      ranking_.left_out.push_back({way.name, takes_or_more(times.run_ns.back()), times.run_ns.back()});
+      return;
+    }
+    ranking_.ways.push_back({.name = way.name, .run_ns = std::move(times.run_ns)});
     // In each case somebody is no slower than this.
     ceiling_ns_ = std::min(ceiling_ns_, std::ranges::max(ranking_.ways.back().run_ns));
+  }
+
+  /// Where ranks do not come together, a way may be slow in one case and still have the least worst slow-down.
+  [[nodiscard]] double most_ns(const Way& way) const {
+    if (!seeks_best_ || cases_.size() > 1 || way.name == limits_.compared) return kForEverNs;
+    return std::min(kForEverNs, (way.is_cut_as_asked ? 1 : kHopeless) * ceiling_ns_);
+  }
+
+  [[nodiscard]] static std::string takes_or_more(double ns) {
+    return "takes " + std::to_string(std::llround(ns / 1e3)) + " us or more";
   }
 
   [[nodiscard]] bool is_beaten(const Way& way) const {
@@ -355,7 +394,7 @@ class Tournament {
 
   /// Empty: it is simulated.
   [[nodiscard]] std::string why_not(const Way& way) const {
-    if (is_beaten(way)) return "takes " + std::to_string(std::llround(way.least_ns / 1e3)) + " us or more";
+    if (is_beaten(way)) return takes_or_more(way.least_ns);
     if (way.steps > limits_.most_steps) return "takes about " + std::to_string(way.steps) + " steps";
     return limits_.may_go_on() ? "" : "no time is left";
   }
@@ -389,7 +428,7 @@ std::string simulated_choice(const RankedCall& call, const MachineLinks& links, 
   // measured to be the faster one.
   const OperationTraits& row = traits(call.operation);
   if (row.is_per_pair() || row.sizes_are_own) return by_rules;
-  std::vector<std::string> names = candidate_ways(call.operation, call.group());
+  std::vector<std::string> names = candidate_ways(call);
   if (std::ranges::find(names, by_rules) == names.end()) names.push_back(by_rules);
   const Ranking together = rank_ways(call, links, names, std::array{all_together(ranks)}, limits);
   std::vector<std::string> finalists = {by_rules};
@@ -397,9 +436,8 @@ std::string simulated_choice(const RankedCall& call, const MachineLinks& links, 
     if (finalists.size() > kFinalists) break;
     if (way.name != by_rules) finalists.push_back(way.name);
   }
-  const auto vector_bytes = static_cast<double>(
-      moves_per_rank(call.operation) ? call.bytes * static_cast<std::size_t>(ranks) : call.bytes);
-  const double message = message_ns(level.link, call.operation, vector_bytes);
+  const double message = message_ns(level.link, call.operation,
+                                    static_cast<double>(vector_bytes(call.operation, call.bytes, ranks)));
   RankingLimits as_they_are = limits;
   as_they_are.cuts_anew = false;
   const Ranking ranking =

@@ -91,13 +91,17 @@ struct RankingLimits {
   /// The best few are tried in other numbers of segments, too.
   bool cuts_anew = true;
   /// Only the best way is looked for, and this one is compared with it, which begins. A way is left out if its ports are busy longer than
-  /// the best so far takes. Empty: all ways are of interest.
+  /// the best so far takes. With one case of arrivals its simulation ends when it has taken clearly longer than the best so far. Empty: all
+  /// ways are of interest.
   std::string compared = {};
 };
 
 /// The algorithms that can serve a call without knowing arrivals, flat and, on several hosts with several ranks, composed. None whose
 /// sums may differ between the ranks.
 [[nodiscard]] std::vector<std::string> candidate_ways(Operation operation, const GroupSize& group);
+
+/// Those of a call. Where ranks are numbered host by host, `@byhost` changes nothing and is left out.
+[[nodiscard]] std::vector<std::string> candidate_ways(const RankedCall& call);
 
 /// What "auto" takes for the call if arrivals are not known, nothing was measured and there is no MPI library.
 [[nodiscard]] std::string rule_choice(const RankedCall& call, const LinkModel& between);

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -153,24 +154,26 @@ const Algorithm& choose_reduce_scatter(const Call& c) {
   // Halving moves block by block, and combines beside the messages. Other numbers of ranks than powers of two cost it twice the bytes.
   const bool halves_well = std::has_single_bit(static_cast<unsigned>(c.ranks())) &&
                            c.bytes >= kSmallVectorBytes && c.bytes < kOwnBlockBytes;
-  const std::size_t vector_bytes = c.bytes * static_cast<std::size_t>(c.ranks());
-  if (!c.ordered && c.ranks() > kMeasuredRanks && vector_bytes >= kHiddenSumBytes)
+  const std::size_t whole = vector_bytes(c.operation, c.bytes, c.ranks());
+  if (!c.ordered && c.ranks() > kMeasuredRanks && whole >= kHiddenSumBytes)
     return reduce_scatter_circulant_halves;
   if (c.ordered || halves_well) return reduce_scatter_recursive_halving;
   return c.bytes >= kOwnBlockBytes ? reduce_scatter_circulant_n : reduce_scatter_circulant;
 }
 
-/// One partner at a time: on 8 hosts pairwise exchange took 0.75 to 0.9 of the time of all at once. Of short blocks, on 48 hosts bruck took
-/// 0.94 (256 bytes) and 0.83 (1 KB) of the time of circulant.
+/// One partner at a time: on 8 hosts pairwise exchange took 0.75 to 0.9 of the time of all at once. Among many hosts the latency of each
+/// step counts more than that. Of short blocks, on 48 hosts bruck took 0.94 (256 bytes) and 0.83 (1 KB) of the time of circulant.
 const Algorithm& choose_alltoall(const Call& c) {
   if (c.group.has_levels() && c.bytes < kOneMessagePerHostBytes)
-    return find_algorithm(c.operation, "pairwise@hosts");
+    return find_algorithm(c.operation, c.group.hosts > kMeasuredRanks ? "linear@hosts" : "pairwise@hosts");
   if (c.bytes > kSmallBlockBytes) return alltoall_pairwise;
   return c.ranks() > kFewRanks ? alltoall_bruck : alltoall_circulant;
 }
 
 // By nothing that a size has to do with: only their owners know the sizes.
-const Algorithm& choose_alltoallv(const Call& /*call*/) { return alltoallv_pairwise; }
+const Algorithm& choose_alltoallv(const Call& c) {
+  return c.ranks() > kMeasuredRanks ? alltoallv_linear : alltoallv_pairwise;
+}
 const Algorithm& choose_gatherv(const Call& c) {
   return c.group.is_one_host() ? gatherv_lin : gatherv_credit;
 }
@@ -377,6 +380,13 @@ const Algorithm& never_by_arrivals(const Algorithm& chosen, const GroupSize& gro
   if (chosen.composition == nullptr) return reduce_rxk;
   return find_algorithm(chosen.operation,
                         std::string(reduce_rxk.name) + "@" + std::string(chosen.composition->name));
+}
+
+std::size_t vector_bytes(Operation operation, std::size_t bytes, int ranks) {
+  std::size_t product = bytes;
+  if (moves_per_rank(operation) && __builtin_mul_overflow(bytes, static_cast<std::size_t>(ranks), &product))
+    return std::numeric_limits<std::size_t>::max();
+  return product;
 }
 
 double message_ns(const LinkModel& link, Operation operation, double bytes) {

@@ -92,6 +92,10 @@ struct PredictionError {
 [[nodiscard]] const Algorithm& never_by_arrivals(const Algorithm& chosen, const GroupSize& group,
                                                  std::size_t bytes);
 
+/// Bytes of the whole vector; of blocks, of all that one rank has or gets. @param bytes  of a block or of the vector
+/// @return at most what fits
+[[nodiscard]] std::size_t vector_bytes(Operation operation, std::size_t bytes, int ranks);
+
 /// Time of a message, and of combining it in a reduction.
 [[nodiscard]] double message_ns(const LinkModel& link, Operation operation, double bytes);
 

@@ -40,8 +40,8 @@ bool SimulatedWays::improve(const PlannedCall& plan) {
   const auto ranks = static_cast<std::size_t>(engine_.transport().size());
   const std::size_t bytes = plan.signature.blocks != 0 ? plan.signature.bytes / ranks : plan.signature.bytes;
   Kind& kind = kinds_[{plan.operation(), static_cast<unsigned>(std::bit_width(bytes))}];
-  const std::size_t vector_bytes = moves_per_rank(plan.operation()) ? bytes * ranks : bytes;
-  kind.modelled_ns += message_ns(engine_.options().link, plan.operation(), static_cast<double>(vector_bytes));
+  const std::size_t whole = vector_bytes(plan.operation(), bytes, engine_.transport().size());
+  kind.modelled_ns += message_ns(engine_.options().link, plan.operation(), static_cast<double>(whole));
   if (kind.modelled_ns < kind.next_try_ns) return false;
   std::array<char, 64> name{};  // the last character is 0
   if (engine_.rank() == 0) chosen(plan, bytes, kind.modelled_ns).copy(name.data(), name.size() - 1);

@@ -66,6 +66,8 @@ class Engine {
     }
     while (!events_.empty()) {
       now_ = events_.top().time;
+      if (now_ > first_arrival && now_ - first_arrival > conduct_.most_run_time)
+        return give_up(first_arrival);
       while (!events_.empty() && events_.top().time == now_) {
         const Event event = events_.top();
         events_.pop();
@@ -439,6 +441,14 @@ class Engine {
   }
 
   // ---- the end ---------------------------------------------------------------------------------------------
+
+  /// What is to come ends an op now or later.
+  Simulation give_up(Ticks first_arrival) const {
+    Simulation given_up;
+    given_up.run_time = now_ - first_arrival;
+    given_up.is_given_up = true;
+    return given_up;
+  }
 
   void report_deadlock() const {
     for (Rank r = 0; r < shape_.ranks; ++r) {

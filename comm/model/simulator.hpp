@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -79,6 +80,8 @@ struct Conduct {
   std::optional<Ticks> early_from = std::nullopt;
   /// Of all ranks; must outlive the run.
   ProgressObserver* observer = nullptr;
+  /// A run that takes longer is given up (Simulation::is_given_up).
+  Ticks most_run_time = std::numeric_limits<Ticks>::max();
 };
 
 struct OpTimes {
@@ -93,7 +96,9 @@ struct Simulation {
   std::vector<std::size_t> first;  ///< rank r's ops are [first[r], first[r+1])
   std::vector<Ticks> exit;         ///< per rank: arrived, and all its ops ended
   Ticks run_time = 0;              ///< max exit - min arrival (SG Eq 1)
-  Ticks elapsed_sum = 0;           ///< sum of exit - arrival over the ranks: P times SG Eq 2
+  /// It takes longer than Conduct::most_run_time: run_time, or more. Nothing else is known of it.
+  bool is_given_up = false;
+  Ticks elapsed_sum = 0;  ///< sum of exit - arrival over the ranks: P times SG Eq 2
   /// The chain that ended last, backwards in time; each op began when the next one in the list ended,
   /// or, if that is a message, a latency later. A message
   /// appears as its send, and once more as its receive if that combines.

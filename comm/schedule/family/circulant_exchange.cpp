@@ -5,6 +5,19 @@
 
 namespace papfft::comm {
 
+namespace {
+
+/// Runs of at most so many blocks.
+template <typename Step>
+void for_short_runs(int p, int first, int count, int most, Step step) {
+  for_cyclic_runs(p, first, count, [&](BlockRange run) {
+    for (; run.count() > most; run.first += most) step(BlockRange{run.first, run.first + most});
+    step(run);
+  });
+}
+
+}  // namespace
+
 std::vector<int> add_exchange_round(ProgramBuilder& builder, const Circulant& graph, Exchange exchange, int v,
                                     int k, const ExchangeFrame& frame, const std::vector<int>& after) {
   const bool reduces = exchange == Exchange::reduce_scatter;
@@ -14,17 +27,20 @@ std::vector<int> add_exchange_round(ProgramBuilder& builder, const Circulant& gr
   const int ahead = v + graph.skip(k);
   const Rank behind_us = frame.rank_of(graph.from(v, k));
   const Rank ahead_of_us = frame.rank_of(graph.to(v, k));
-  std::vector<int> receives;
-  for_cyclic_runs(p, reduces ? ahead : v, count, [&](BlockRange run) {
-    builder.send(reduces ? ahead_of_us : behind_us, frame.slots_of(run), round, after);
+  std::vector<int> left;
+  std::vector<int> before = after;
+  for_short_runs(p, reduces ? ahead : v, count, frame.most_blocks, [&](BlockRange run) {
+    const int sent = builder.send(reduces ? ahead_of_us : behind_us, frame.slots_of(run), round, before);
+    if (frame.one_by_one) before = {sent};
   });
-  for_cyclic_runs(p, reduces ? v : ahead, count, [&](BlockRange run) {
-    receives.push_back(builder.add({.kind = reduces ? OpKind::recv_combine : OpKind::recv,
-                                    .peer = reduces ? behind_us : ahead_of_us,
-                                    .blocks = frame.slots_of(run),
-                                    .round = round}));
+  if (frame.one_by_one) left = before;
+  for_short_runs(p, reduces ? v : ahead, count, frame.most_blocks, [&](BlockRange run) {
+    left.push_back(builder.add({.kind = reduces ? OpKind::recv_combine : OpKind::recv,
+                                .peer = reduces ? behind_us : ahead_of_us,
+                                .blocks = frame.slots_of(run),
+                                .round = round}));
   });
-  return receives;
+  return left;
 }
 
 void add_allreduce(ProgramBuilder& builder, const Circulant& graph, int v, int pieces, ExchangeFrame frame) {

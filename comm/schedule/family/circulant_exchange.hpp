@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "comm/schedule/core/builder.hpp"
@@ -13,8 +14,10 @@ namespace papfft::comm {
 struct ExchangeFrame {
   std::function<Rank(int)> player = {};  ///< who plays rank v of the graph; empty: v itself
   int slots_per_block = 1;
-  int first_slot = 0;   ///< block b is at first_slot + b * slots_per_block
-  int first_round = 0;  ///< for printing
+  int first_slot = 0;                                 ///< block b is at first_slot + b * slots_per_block
+  int first_round = 0;                                ///< for printing
+  int most_blocks = std::numeric_limits<int>::max();  ///< in a message
+  bool one_by_one = false;                            ///< each send waits for the one before
 
   [[nodiscard]] Rank rank_of(int v) const { return player ? player(v) : v; }
   [[nodiscard]] BlockRange slots_of(BlockRange blocks) const {
@@ -32,8 +35,8 @@ enum class Exchange : std::uint8_t { allgather, reduce_scatter };
 /// Blocks are cyclic; a message whose range goes around the end is two. Of these the first may have come while the second is
 /// on its way: what it allows to be sent would share the next rank's link with a message of this round and delay that rank,
 /// which delays others, round by round. So a rank leaves a round when it has received all of it.
-/// @param after  the receives of the round before, for which the sends wait
-/// @return the receives of this round
+/// @param after  what the sends wait for
+/// @return what those of the next round wait for: the receives of this one and, one by one, its last send
 std::vector<int> add_exchange_round(ProgramBuilder& builder, const Circulant& graph, Exchange exchange, int v,
                                     int k, const ExchangeFrame& frame, const std::vector<int>& after);
 

@@ -46,7 +46,6 @@ class Units {
   /// As Shape::scratch, of all lanes.
   [[nodiscard]] const std::vector<int>& scratch() const { return scratch_; }
   [[nodiscard]] BlockRange slots(int lane, BlockRange units) const;
-  [[nodiscard]] BlockRange slots(int lane, int unit) const { return slots(lane, {unit, unit + 1}); }
   /// Of blocks per rank.
   [[nodiscard]] int host_of(int unit) const { return host_at_[static_cast<std::size_t>(unit / segments_)]; }
   [[nodiscard]] BlockRange slots_of(Rank rank) const;

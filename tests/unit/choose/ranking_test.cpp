@@ -94,6 +94,15 @@ TEST(Ranking, HasCompositionsOnlyWhereHostsHaveSeveralRanks) {
       << "sums may differ";
 }
 
+TEST(Ranking, RenamesRanksHostByHostOnlyWhereThatChangesThem) {
+  const RankedCall by_host = call_of(Operation::allgather, 4, 2, 1000);
+  const RankedCall in_turn{
+      .operation = Operation::allgather, .hosts = Hosts(4, std::vector{0, 1, 0, 1}), .bytes = 1000};
+  EXPECT_THAT(candidate_ways(by_host), Not(Contains("ring@byhost")));
+  EXPECT_THAT(candidate_ways(by_host), Contains("ring@hosts"));
+  EXPECT_THAT(candidate_ways(in_turn), Contains("ring@byhost"));
+}
+
 TEST(Ranking, SaysWhatItLeavesOut) {
   const RankedCall call = call_of(Operation::bcast, 8, 1, 1 << 20);
   RankingLimits limits{.most_steps = 100};
@@ -141,6 +150,21 @@ TEST(Ranking, LeavesOutWhatCannotBeTheBest) {
   EXPECT_GT(beaten, 50U);
 }
 
+// Each port of a chain is busy for one message. It takes 15 of them one after another, and a tree four.
+TEST(Ranking, EndsASimulationThatTakesLongerThanTheBest) {
+  const RankedCall call = call_of(Operation::bcast, 16, 1, 1000);
+  const std::array<std::string, 2> ways{"bnom", "chain"};
+  const std::array cases{all_together(16)};
+  const Ranking all = rank_ways(call, {}, ways, cases);
+  const Ranking best = rank_ways(call, {}, ways, cases, {.cuts_anew = false, .compared = "bnom"});
+  ASSERT_EQ(best.left_out.size(), 1U);
+  EXPECT_EQ(best.left_out[0].name, "chain");
+  EXPECT_TRUE(best.left_out[0].is_beaten);
+  EXPECT_GT(best.left_out[0].least_ns, best.find("bnom")->run_ns[0]);
+  EXPECT_LT(best.left_out[0].least_ns, 1.5 * best.find("bnom")->run_ns[0]) << "no longer than it must";
+  EXPECT_GT(all.find("chain")->run_ns[0], 3 * all.find("bnom")->run_ns[0]);
+}
+
 TEST(Ranking, RefusesWhatMakesNoSense) {
   const RankedCall call = call_of(Operation::bcast, 2, 1, 1000);
   const std::array<std::string, 1> way{"bnom"};
@@ -165,9 +189,8 @@ TEST(SimulatedChoice, IsNeverABadOneOfThoseThatWereSimulated) {
       const std::string by_rules = rule_choice(call, kFast.between.link);
       const std::string chosen = simulated_choice(call, kFast, {});
       changed += chosen != by_rules ? 1 : 0;
-      const double message =
-          message_ns(kFast.between.link, row.operation,
-                     static_cast<double>(moves_per_rank(row.operation) ? bytes * 16 : bytes));
+      const double message = message_ns(kFast.between.link, row.operation,
+                                        static_cast<double>(vector_bytes(row.operation, bytes, 16)));
       const Ranking pair = rank_ways(call, kFast, std::vector{by_rules, chosen},
                                      unknown_arrivals(16, 0, message), {.cuts_anew = false});
       EXPECT_TRUE(chosen == by_rules || pair.ways.front().name == chosen) << row.name << " " << bytes;

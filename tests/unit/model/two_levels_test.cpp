@@ -108,6 +108,21 @@ TEST(EagerMessage, MovesBeforeItsReceiverPostsAndWaitsThere) {
   EXPECT_EQ(run(100).exit[1], 410);
 }
 
+TEST(LongRun, IsGivenUpWhenItHasTakenTooLong) {
+  const Machine machine = two_levels(kPairs);
+  const Schedule schedule = relay();
+  const Ticks run_time = simulate_on(schedule, machine).run_time;
+  const Simulation just_in_time = simulate_on(schedule, machine, {.most_run_time = run_time});
+  EXPECT_FALSE(just_in_time.is_given_up);
+  EXPECT_EQ(just_in_time.run_time, run_time);
+  for (Ticks most = 0; most < run_time; ++most) {
+    const Simulation given_up = simulate_on(schedule, machine, {.most_run_time = most});
+    EXPECT_TRUE(given_up.is_given_up) << most;
+    EXPECT_GT(given_up.run_time, most);
+    EXPECT_LE(given_up.run_time, run_time) << "it takes this or more";
+  }
+}
+
 TEST(Latency, MustNotBeNegativeAndNeedsCombiningBesideMessages) {
   Machine machine = two_levels(kPairs);
   machine.inside.latency = -1;

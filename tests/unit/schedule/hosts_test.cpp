@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <tuple>
 
 #include "comm/schedule/core/print.hpp"
 #include "comm/schedule/core/registry.hpp"
@@ -320,6 +321,80 @@ TEST(Leaders, SegmentsFlowThroughBothLevels) {
                         "  1  round 0  send ->3 [0,1) inside its host  after {0}\n"
                         "  2  round 1  recv <-0 [1,2)\n"
                         "  3  round 1  send ->3 [1,2) inside its host  after {2}\n"));
+}
+
+/// 72 hosts of one to three ranks, so that with four segments there are 288 units.
+std::vector<int> many_hosts() {
+  std::vector<int> host;
+  for (int h = 0; h < 72; ++h) host.insert(host.end(), idx(1 + (h + 1) % 3), h);
+  return host;
+}
+
+/// 8 hosts of three ranks: 256 units with 32 segments.
+std::vector<int> few_hosts() {
+  std::vector<int> host;
+  for (int h = 0; h < 8; ++h) host.insert(host.end(), 3, h);
+  return host;
+}
+
+TEST(Parcels, OfManyUnitsKeepSchedulesCorrect) {
+  for (const auto& [host, segments, composition] :
+       {std::tuple(many_hosts(), 4, "@hosts"), {few_hosts(), 32, "@hosts"}, {few_hosts(), 32, "@lanes"}}) {
+    for (const auto& [operation, name] : {std::pair(Operation::scatter, "bnom"),
+                                          {Operation::gather, "bnom"},
+                                          {Operation::bcast, "scatter-allgather"},
+                                          {Operation::reduce, "rab"},
+                                          {Operation::allgather, "circulant"},
+                                          {Operation::allreduce, "circulant"},
+                                          {Operation::reduce_scatter, "circulant-halves"}}) {
+      const Request request{.operation = operation,
+                            .ranks = static_cast<int>(host.size()),
+                            .root = is_rooted(operation) ? 5 : 0,
+                            .segments = segments,
+                            .host = host};
+      const Schedule schedule =
+          make_schedule(find_algorithm(operation, std::string(name) + composition), request);
+      EXPECT_EQ(find_violation(schedule), std::nullopt) << name << composition << " " << text(request);
+    }
+  }
+}
+
+/// The slots of the messages that a rank sends to another.
+std::vector<int> slots_sent(const Schedule& schedule, Rank from, Rank to) {
+  std::vector<int> counts;
+  for (const Op& op : schedule.programs[idx(from)].ops()) {
+    if (op.kind == OpKind::send && op.peer == to) counts.push_back(op.blocks.count());
+  }
+  return counts;
+}
+
+TEST(Parcels, HandOnUnitsThatComeTogetherInOneMessageButNotTooMany) {
+  const auto given = [](int hosts) {
+    Request request{.operation = Operation::allgather, .ranks = 2 * hosts};
+    for (Rank r = 0; r < request.ranks; ++r) request.host.push_back(r / 2);
+    return slots_sent(make_schedule(find_algorithm(Operation::allgather, "circulant@hosts"), request), 0, 1);
+  };
+  // The member lacks its leader's block and the two of each other host. Rounds bring 1, 2, 4, ... hosts; of 128 hosts four at most
+  // go together.
+  std::vector<int> of_128 = {1, 2, 4};
+  of_128.resize(3 + (128 - 4) / 4, 8);
+  EXPECT_EQ(given(128), of_128);
+  EXPECT_EQ(given(32).size(), 32U) << "few units go one by one";
+}
+
+// Among more ranks than were measured in pieces, S says how many blocks a message holds at most.
+TEST(AllreduceCirculant, AmongManyRanksCutsLongMessagesOnly) {
+  for (const auto& [ranks, segments] : {std::pair(300, 7), {257, 1}, {300, 1000}}) {
+    const Schedule schedule =
+        make_schedule(find_algorithm(Operation::allreduce, "circulant"),
+                      {.operation = Operation::allreduce, .ranks = ranks, .segments = segments});
+    EXPECT_EQ(schedule.shape.segments, ranks) << "a block per rank";
+    EXPECT_EQ(find_violation(schedule), std::nullopt) << ranks << " ranks, " << segments << " segments";
+    const int most = std::max(1, ranks / segments);
+    int longest = 0;
+    for (const Op& op : schedule.programs[1].ops()) longest = std::max(longest, op.blocks.count());
+    EXPECT_EQ(longest, std::min(most, ranks / 2));
+  }
 }
 
 /// To whom each rank of a schedule sends inside its host, in the order of its program, each peer once.
