@@ -11,46 +11,13 @@
 #include <utility>
 
 #include "comm/choose/link_limits.hpp"
+#include "comm/choose/usual_machine.hpp"
 
 namespace papfft::comm {
 
 static_assert(Options{}.chunk_bytes <= kLinkLimits.longest_segment_bytes(), "a chunk needs no handshake");
 
 namespace {
-// Below this a block costs latency rather than bandwidth, and a tree's fewer rounds win.
-constexpr std::size_t kSmallBlockBytes = 2048;
-constexpr std::size_t kSmallVectorBytes = 8192;
-// Between these a reduction takes the least time by rxk, simulated with ranks together and late, on 8 to 256 hosts with 1 and 10 Gb/s.
-constexpr std::size_t kRadixFromBytes = 4096;
-constexpr std::size_t kRadixToBytes = 65536;
-constexpr int kFewRanks = 16;  // that a root can serve one by one as fast
-// What was measured holds for groups that could be measured. Among more ranks than these, or leaders, the model alone speaks.
-constexpr int kMeasuredRanks = 256;
-// From here on twice the messages, which hide combining and latency, take less time: simulated on 1024 hosts at 1 Gb/s, where
-// circulant takes 1.22 times as long with 64 KB in all, 1.09 times with 1 MB, 1.05 times with 4 MB.
-constexpr std::size_t kHiddenSumBytes = 65536;
-// The rest is measured on 8 hosts with 1 Gb/s Ethernet. From here on our own algorithms were faster than Open MPI's:
-constexpr std::size_t kOwnBcastBytes = 49152;
-constexpr std::size_t kOwnReduceBytes = 131072;
-constexpr std::size_t kOwnBlockBytes = 131072;
-constexpr std::size_t kOwnAllgatherBytes = 90112;
-constexpr std::size_t kOwnPairBytes = 65536;
-constexpr std::size_t kOwnAllreduceBytes = 524288;
-// Between these on 48 hosts, too: few messages, where stock MPI sends each block by itself.
-constexpr std::size_t kManyPairsFromBytes = 256;
-constexpr std::size_t kManyPairsToBytes = 1024;
-// and from here on the one that keeps to one neighbour each way than the one with fewer rounds.
-constexpr std::size_t kRingBytesPerRank = 65536;
-constexpr std::size_t kOwnPipedBytes = 131072;
-constexpr std::size_t kLevelsVectorBytes = 262144;
-constexpr std::size_t kLevelsReduceBytes = 196608;
-constexpr std::size_t kLevelsAllreduceBytes = 786432;
-constexpr std::size_t kLevelsBlockBytes = 32768;
-// Below this a block between two hosts costs more as a message of its own than passing through both leaders: simulated on 8 hosts of
-// 4 ranks at 1 Gb/s, pairwise takes 1.8 times as long as pairwise@hosts with 1 KB, 1.07 times with 8 KB, 0.99 times with 32 KB.
-constexpr std::size_t kOneMessagePerHostBytes = 16384;
-// Where leaders pass segments on and ranks share cores, a message costs more than a network's model says.
-constexpr std::size_t kLevelsSegmentBytes = 262144;
 constexpr int kMostSegments = 1024;  // a schedule's ops take memory and time, too
 constexpr int kMostAsked = 1 << 16;
 /// Where a plan has one send per round, more than what hides the latency lets later messages overtake earlier ones: the

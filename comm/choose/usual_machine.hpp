@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstddef>
+
+/// The profile by which `auto` decides where no other was measured: 8 hosts with 1 Gb/s Ethernet and Open MPI 4.1.4, one or four ranks on
+/// each, and what the simulator says of larger groups. Sizes are bytes of a block (per-rank operations) or of the vector.
+/// `as_on_usual_link` translates the sizes of calls on another link into these. A table of `papfft tune --collectives` replaces them all.
+namespace papfft::comm {
+
+/// Below this a block costs latency rather than bandwidth, and a tree's fewer rounds win.
+inline constexpr std::size_t kSmallBlockBytes = 2048;
+inline constexpr std::size_t kSmallVectorBytes = 8192;
+/// Between these a reduction takes the least time by rxk, simulated with ranks together and late, on 8 to 256 hosts with 1 and 10 Gb/s.
+inline constexpr std::size_t kRadixFromBytes = 4096;
+inline constexpr std::size_t kRadixToBytes = 65536;
+inline constexpr int kFewRanks = 16;  // that a root can serve one by one as fast
+/// What was measured holds for groups that could be measured. Among more ranks than these, or leaders, the model alone speaks.
+inline constexpr int kMeasuredRanks = 256;
+/// From here on twice the messages, which hide combining and latency, take less time: simulated on 1024 hosts at 1 Gb/s, where
+/// circulant takes 1.22 times as long with 64 KB in all, 1.09 times with 1 MB, 1.05 times with 4 MB.
+inline constexpr std::size_t kHiddenSumBytes = 65536;
+/// From here on our own algorithms were faster than Open MPI's, with a host for each rank.
+inline constexpr std::size_t kOwnBcastBytes = 49152;
+inline constexpr std::size_t kOwnReduceBytes = 131072;
+inline constexpr std::size_t kOwnBlockBytes = 131072;
+inline constexpr std::size_t kOwnAllgatherBytes = 90112;
+inline constexpr std::size_t kOwnPairBytes = 65536;
+inline constexpr std::size_t kOwnAllreduceBytes = 524288;
+/// Between these our own are faster on 48 hosts as well: few messages, where stock MPI sends each block by itself.
+inline constexpr std::size_t kManyPairsFromBytes = 256;
+inline constexpr std::size_t kManyPairsToBytes = 1024;
+/// The same inside one host whose ranks share memory.
+inline constexpr std::size_t kOwnPipedBytes = 131072;
+/// From here on the algorithm that keeps to one neighbour each way is faster than the one with fewer rounds.
+inline constexpr std::size_t kRingBytesPerRank = 65536;
+/// From here on the compositions are faster, on hosts of four ranks.
+inline constexpr std::size_t kLevelsVectorBytes = 262144;
+inline constexpr std::size_t kLevelsReduceBytes = 196608;
+inline constexpr std::size_t kLevelsAllreduceBytes = 786432;
+inline constexpr std::size_t kLevelsBlockBytes = 32768;
+/// Below this a block between two hosts costs more as a message of its own than passing through both leaders: simulated on 8 hosts of
+/// 4 ranks at 1 Gb/s, pairwise takes 1.8 times as long as pairwise@hosts with 1 KB, 1.07 times with 8 KB, 0.99 times with 32 KB.
+inline constexpr std::size_t kOneMessagePerHostBytes = 16384;
+/// Where leaders pass segments on and ranks share cores, a message costs more than a network's model says.
+inline constexpr std::size_t kLevelsSegmentBytes = 262144;
+
+}  // namespace papfft::comm
