@@ -50,6 +50,15 @@ TEST(SharingModel, RealSamplesTakeHalf) {
   EXPECT_NEAR(complex.alone_s / real.alone_s, 2, 1e-6);
 }
 
+TEST(SharingModel, DoublesTakeTwice) {
+  SharedWork w = work(kLongShared);
+  const SharingEstimate floats = estimate_sharing(w);
+  w.sample_bytes = 8;
+  const SharingEstimate doubles = estimate_sharing(w);
+  EXPECT_NEAR(doubles.stream_s / floats.stream_s, 2, 1e-6);
+  EXPECT_NEAR(doubles.alone_s / floats.alone_s, 2, 1e-6);
+}
+
 TEST(SharingModel, WithinAHostAFarmPaysWhereTheTransformCostsMoreThanTheCopies) {
   const SharedWork w = work(kMiddle, kOneHost);
   const SharingEstimate e = estimate_sharing(w);

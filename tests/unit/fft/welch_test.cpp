@@ -211,6 +211,14 @@ TEST(WelchBinsTest, FrequenciesOfHalfAndOfAllBins) {
   EXPECT_EQ(odd.bin_hz(3), -20);
 }
 
+// As scipy.signal's _median_bias: 1 - 1/2 + 1/3 - 1/4 + ..., to the largest odd number.
+TEST(WelchMedianTest, BiasOfEvenNumbersOfFramesIsThatOfTheOddOneBefore) {
+  EXPECT_DOUBLE_EQ(median_bias(1), 1);
+  EXPECT_DOUBLE_EQ(median_bias(2), 1);
+  EXPECT_DOUBLE_EQ(median_bias(3), 5.0 / 6);
+  EXPECT_DOUBLE_EQ(median_bias(4), 5.0 / 6);
+}
+
 TEST(WelchProgressTest, ReachesTheEndOverAllPieces) {
   const WelchSettings settings{.nperseg = 65536, .noverlap = 0};
   const std::vector<double> samples(2 * 6 * 65536, 1.0);

@@ -52,6 +52,16 @@ TEST(PreloadSettings, StartedCallsAreTakenIfAskedFor) {
   EXPECT_NE(parsed({}).hash(), parsed({{"PAPFFT_NONBLOCKING", "1"}}).hash()) << "all ranks must agree";
 }
 
+TEST(PreloadSettings, SumsHaveOneOrderIfThatIsAskedFor) {
+  const Settings any = parsed({});
+  const Settings one = parsed({{"PAPFFT_REPRODUCIBLE", "1"}});
+  EXPECT_EQ(any.algorithm_of(Operation::reduce), "auto");
+  EXPECT_EQ(any.algorithm_of(Operation::allreduce), "auto");
+  EXPECT_EQ(one.algorithm_of(Operation::reduce), "rab");
+  EXPECT_EQ(one.algorithm_of(Operation::allreduce), "ring/1");
+  EXPECT_EQ(one.algorithm_of(Operation::bcast), "auto");
+}
+
 TEST(PreloadSettings, Operations) {
   const Settings some = parsed({{"PAPFFT_PRELOAD_OPERATIONS", "reduce,gatherv"}});
   EXPECT_TRUE(some.takes(Operation::reduce));

@@ -158,6 +158,14 @@ TEST(NeedsArrival, AnAnnouncementWaitsForTheCallerAndSoDoesWhatFollowsIt) {
   }
 }
 
+TEST(NeedsArrival, ACopyOfWhatTheCallerGivesWaitsForTheCaller) {
+  ProgramBuilder builder(3);
+  builder.copy(1, {2, 3});  // rank 1's block to a slot of its own
+  builder.send(0, {2, 3});
+  const Shape shape{.operation = Operation::gather, .ranks = 2};
+  EXPECT_THAT(needs_arrival(shape, 1, builder.take()), ElementsAre(true, true));
+}
+
 // The verifier must see it where what is added up is used before all of it is there.
 TEST(Verifier, FindsASumThatIsSentBeforeAllHaveJoined) {
   Schedule schedule = make(Operation::reduce, 3);

@@ -49,7 +49,20 @@ Schedule schedule_of(const Case& c, int segments, std::span<const std::int64_t> 
 
 int segments_of(const Algorithm& a) {
   if (a.segmentation == Segmentation::whole) return 1;
-  return a.segmentation == Segmentation::head_and_rest ? 2 : 4;
+  const bool has_two =
+      a.segmentation == Segmentation::head_and_rest || a.segmentation == Segmentation::short_or_long;
+  return has_two ? 2 : 4;
+}
+
+/// All the same; but of two segments of which one is empty, the second has it all.
+std::vector<std::int64_t> sizes_of(const Algorithm& a, const Shape& shape, std::int64_t slot) {
+  std::vector<std::int64_t> sizes = slot_sizes(shape, std::vector<std::int64_t>{slot});
+  if (a.segmentation == Segmentation::short_or_long) {
+    for (int i = 0; i < shape.slots(); ++i) {
+      if (shape.segment_of(i) == 0) sizes[static_cast<std::size_t>(i)] = 0;
+    }
+  }
+  return sizes;
 }
 
 class Crossbar : public testing::TestWithParam<const Algorithm*> {};
@@ -70,7 +83,7 @@ void expect_the_time_of_one_port_links(const Case& c) {
   const bool is_gather =
       c.algorithm->operation == Operation::gather || c.algorithm->operation == Operation::gatherv;
   if (schedule.shape.credits > 0 && !is_gather) return;
-  const std::vector<std::int64_t> sizes = slot_sizes(schedule.shape, std::vector<std::int64_t>{kSlot});
+  const std::vector<std::int64_t> sizes = sizes_of(*c.algorithm, schedule.shape, kSlot);
   const Machine machine{.alpha = kAlpha_ns, .beta = kBeta_ns, .gamma = kGamma_ns};
   for (const Early early : {Early::nothing, Early::background}) {
     const Conduct conduct{.window = {1, 1}, .early = early};
@@ -191,7 +204,7 @@ TEST(Replay, ExchangesOnTheCirculantGraphKeepTheirRoundsApart) {
         std::tuple{Operation::allreduce, "circulant", 2}}) {
     const Schedule schedule = make_schedule(find_algorithm(operation, name),
                                             {.operation = operation, .ranks = kRanks, .arrival_ns = {}});
-    const std::vector<std::int64_t> sizes = slot_sizes(schedule.shape, std::vector<std::int64_t>{kSlot});
+    const std::vector<std::int64_t> sizes = sizes_of(*c.algorithm, schedule.shape, kSlot);
     const PlatformRun run =
         crossbar().replay(schedule, sizes, std::vector<std::int64_t>(kRanks), 0, {.window = {8, 8}});
     EXPECT_NEAR(run.run_ns, times * (kRounds * static_cast<double>(kAlpha_ns) + moved_ns), 1e3)
