@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a message costs, measured by ranks that are threads.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
