@@ -204,7 +204,7 @@ TEST(Replay, ExchangesOnTheCirculantGraphKeepTheirRoundsApart) {
         std::tuple{Operation::allreduce, "circulant", 2}}) {
     const Schedule schedule = make_schedule(find_algorithm(operation, name),
                                             {.operation = operation, .ranks = kRanks, .arrival_ns = {}});
-    const std::vector<std::int64_t> sizes = sizes_of(*c.algorithm, schedule.shape, kSlot);
+    const std::vector<std::int64_t> sizes = slot_sizes(schedule.shape, std::vector<std::int64_t>{kSlot});
     const PlatformRun run =
         crossbar().replay(schedule, sizes, std::vector<std::int64_t>(kRanks), 0, {.window = {8, 8}});
     EXPECT_NEAR(run.run_ns, times * (kRounds * static_cast<double>(kAlpha_ns) + moved_ns), 1e3)
