@@ -26,8 +26,9 @@ inline constexpr std::size_t kOwnBlockBytes = 131072;
 inline constexpr std::size_t kOwnAllgatherBytes = 90112;
 inline constexpr std::size_t kOwnPairBytes = 65536;
 inline constexpr std::size_t kOwnAllreduceBytes = 524288;
-/// Between these our own are faster on 48 hosts as well: few messages, where stock MPI sends each block by itself.
-inline constexpr std::size_t kManyPairsFromBytes = 256;
+/// Between these our own are faster on 48 hosts as well: few messages, where stock MPI sends each block by itself. The link that a job learns there makes 1 KB
+/// 216 bytes of the usual one.
+inline constexpr std::size_t kManyPairsFromBytes = 64;
 inline constexpr std::size_t kManyPairsToBytes = 1024;
 /// The same inside one host whose ranks share memory.
 inline constexpr std::size_t kOwnPipedBytes = 131072;

@@ -319,9 +319,9 @@ TEST(SelectAlgorithm, ExchangesShortBlocksAmongManyRanksByFewMessages) {
   const auto prefers = [](const GroupSize& group, std::size_t bytes) {
     return prefers_stock(Operation::alltoall, group, bytes);
   };
-  EXPECT_FALSE(prefers(48, 256));
+  EXPECT_FALSE(prefers(48, 64));
   EXPECT_FALSE(prefers(48, 1024));
-  EXPECT_TRUE(prefers(48, 255)) << "nobody has measured these";
+  EXPECT_TRUE(prefers(48, 63)) << "nobody has measured these";
   EXPECT_TRUE(prefers(48, 1025));
   EXPECT_TRUE(prefers(48, 0));
   EXPECT_TRUE(prefers(16, 1024));
