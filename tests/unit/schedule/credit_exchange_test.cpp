@@ -166,6 +166,14 @@ TEST(NeedsArrival, ACopyOfWhatTheCallerGivesWaitsForTheCaller) {
   EXPECT_THAT(needs_arrival(shape, 1, builder.take()), ElementsAre(true, true));
 }
 
+TEST(NeedsArrival, WhatWasReceivedOverTheCallersDataIsNoLongerTheCallers) {
+  ProgramBuilder builder(1);
+  builder.recv(1, {0, 1});
+  builder.send(2, {0, 1});
+  const Shape shape{.operation = Operation::allreduce, .ranks = 3};
+  EXPECT_THAT(needs_arrival(shape, 0, builder.take()), ElementsAre(false, false));
+}
+
 // The verifier must see it where what is added up is used before all of it is there.
 TEST(Verifier, FindsASumThatIsSentBeforeAllHaveJoined) {
   Schedule schedule = make(Operation::reduce, 3);
