@@ -219,6 +219,19 @@ TEST(WelchMedianTest, BiasOfEvenNumbersOfFramesIsThatOfTheOddOneBefore) {
   EXPECT_DOUBLE_EQ(median_bias(4), 5.0 / 6);
 }
 
+TEST(WelchMedianTest, OfTwoFramesIsTheirMean) {
+  Welch<double> welch({.sample_rate_hz = 1,
+                       .window = Window::boxcar,
+                       .nperseg = 2,
+                       .noverlap = 0,
+                       .scaling = Scaling::spectrum,
+                       .detrend = Detrend::none,
+                       .average = Average::median},
+                      1);
+  welch.accumulate(std::vector<double>{1, 1, 2, 2}, 2);
+  EXPECT_DOUBLE_EQ(welch.median_power(welch.powers()).front(), (1.0 + 4.0) / 2);
+}
+
 TEST(WelchProgressTest, ReachesTheEndOverAllPieces) {
   const WelchSettings settings{.nperseg = 65536, .noverlap = 0};
   const std::vector<double> samples(2 * 6 * 65536, 1.0);
