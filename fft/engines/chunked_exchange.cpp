@@ -44,9 +44,10 @@ ChunkedExchange<T>::ChunkedExchange(comm::Collectives& comm, std::string algorit
       chunk_bytes_(chunk_bytes) {}
 
 template <typename T>
-std::size_t ChunkedExchange<T>::buffer_bytes(std::size_t share_bytes, std::size_t ranks) {
-  return 2 * kUnderWay *
-         std::min(bytes_of_chunk(share_bytes, ranks), std::max<std::size_t>(share_bytes, 4096));
+std::size_t ChunkedExchange<T>::memory_bytes(std::size_t share_bytes, std::size_t ranks) {
+  const std::size_t buffers =
+      2 * kUnderWay * std::min(bytes_of_chunk(share_bytes, ranks), std::max<std::size_t>(share_bytes, 4096));
+  return 2 * share_bytes + share_bytes / 16 + buffers + buffers / 6;
 }
 
 template <typename T>

@@ -36,8 +36,9 @@ class ChunkedExchange {
   /// Not collective. @param comm  must outlive this object. @param chunk_bytes  of a rank's chunk; 0: a part of its share
   ChunkedExchange(comm::Collectives& comm, std::string algorithm, std::size_t chunk_bytes);
 
-  /// Bytes of a rank's buffers for a route on which it has so much.
-  [[nodiscard]] static std::size_t buffer_bytes(std::size_t share_bytes, std::size_t ranks);
+  /// Bytes that a rank needs whose share passes two exchanges: the block, work space of kernels that need it and tables; chunks, and a
+  /// piece of the result.
+  [[nodiscard]] static std::size_t memory_bytes(std::size_t share_bytes, std::size_t ranks);
 
   /// @param matrix  the rank's share; its rows are a multiple of P
   [[nodiscard]] Route route_of(const Matrix& matrix) const;

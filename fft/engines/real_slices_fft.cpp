@@ -53,9 +53,7 @@ typename SteppedFft<T>::Matrix RealSlicesFft<T>::matrix_in() const {
 template <typename T>
 std::uint64_t RealSlicesFft<T>::memory_bytes(std::uint64_t length, std::uint64_t ranks) {
   const std::uint64_t share = (length / 2 + ranks - 1) / ranks * sizeof(Complex);
-  const std::uint64_t buffers = Exchange::buffer_bytes(share, ranks);
-  // The block, work space of kernels that need it, tables; chunks, and a piece of the result.
-  return 2 * share + share / 16 + buffers + buffers / 6 + kReadBytes;
+  return Exchange::memory_bytes(share, ranks) + kReadBytes;
 }
 
 template <typename T>

@@ -53,8 +53,7 @@ typename SteppedFft<T>::Matrix RealSlicesInverseFft<T>::matrix_out() const {
 template <typename T>
 std::uint64_t RealSlicesInverseFft<T>::memory_bytes(std::uint64_t length, std::uint64_t ranks) {
   const std::uint64_t share = (length / 2 + ranks - 1) / ranks * sizeof(Complex);
-  const std::uint64_t buffers = Exchange::buffer_bytes(share, ranks);
-  return 2 * share + share / 16 + buffers + buffers / 6;  // execute() has a buffer more
+  return Exchange::memory_bytes(share, ranks);  // execute() has a buffer more
 }
 
 template <typename T>

@@ -39,8 +39,7 @@ SlicesFft<T>::SlicesFft(comm::Collectives& comm, const SlicesPlan& plan)
 template <typename T>
 std::uint64_t SlicesFft<T>::memory_bytes(std::uint64_t length, std::uint64_t ranks) {
   const std::uint64_t share = (length + ranks - 1) / ranks * sizeof(Complex);
-  const std::uint64_t buffers = Exchange::buffer_bytes(share, ranks);
-  return 2 * share + share / 16 + buffers + buffers / 6;  // put_in_order() has a buffer more
+  return Exchange::memory_bytes(share, ranks);  // put_in_order() has a buffer more
 }
 
 template <typename T>

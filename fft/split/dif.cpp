@@ -83,6 +83,14 @@ const kernel::Kernels<T>& best_kernels() {
   return kernel::kernels_for<T>(instruction_sets().back());
 }
 
+/// Where the rows of one vector begin, a pitch apart.
+template <typename T>
+std::vector<T*> rows_of(T* first, std::size_t count, std::size_t pitch) {
+  std::vector<T*> rows(count);
+  for (std::size_t j = 0; j < count; ++j) rows[j] = first + j * pitch;
+  return rows;
+}
+
 /// Pointers to rows, as the kernels take them.
 template <typename T, typename Row>
 std::vector<T*> pointers_to(std::span<Row* const> rows) {
@@ -194,8 +202,7 @@ Split<T>::Split(std::size_t length, std::size_t parts, Direction direction, doub
 template <typename T>
 void Split<T>::run(const Complex* x, std::span<Complex* const> blocks, std::size_t n_begin,
                    std::size_t n_end) const {
-  std::vector<const Complex*> rows(parts());
-  for (std::size_t j = 0; j < rows.size(); ++j) rows[j] = x + j * block_length_ + n_begin;
+  const auto rows = rows_of(x + n_begin, parts(), block_length_);
   run(rows, blocks, {n_begin, n_end});
 }
 
@@ -241,8 +248,7 @@ RealSplit<T>::RealSplit(std::size_t length, std::size_t parts, Columns columns)
 template <typename T>
 void RealSplit<T>::run(const T* x, std::span<Complex* const> blocks, std::size_t n_begin,
                        std::size_t n_end) const {
-  std::vector<const T*> rows(2 * parts());
-  for (std::size_t j = 0; j < rows.size(); ++j) rows[j] = x + j * block_length_ + n_begin;
+  const auto rows = rows_of(x + n_begin, 2 * parts(), block_length_);
   run(rows, blocks, {n_begin, n_end});
 }
 
@@ -282,8 +288,7 @@ RealMerge<T>::RealMerge(std::size_t length, std::size_t parts, Columns columns)
 template <typename T>
 void RealMerge<T>::run(std::span<const Complex* const> blocks, T* x, std::size_t n_begin,
                        std::size_t n_end) const {
-  std::vector<T*> rows(2 * parts());
-  for (std::size_t j = 0; j < rows.size(); ++j) rows[j] = x + j * block_length_ + n_begin;
+  const auto rows = rows_of(x + n_begin, 2 * parts(), block_length_);
   run(blocks, rows, {n_begin, n_end});
 }
 
