@@ -13,6 +13,7 @@
 #include "app/bench/collective_data.hpp"
 #include "app/bench/collective_rows.hpp"
 #include "app/bench/stock_peer.hpp"
+#include "app/bench/turns.hpp"
 #include "comm/choose/select.hpp"
 
 namespace papfft::app {
@@ -67,8 +68,9 @@ class CollectiveBench {
       result_.rows.push_back(
           {.algorithm = settings_.contenders[i].name, .stock = caller_.choose_stock(i, data), .size = size});
     }
+    Turns turns(settings_.contenders.size(), options_.seed);
     for (int round = 0; round < options_.warmup + options_.iterations; ++round) {
-      for (std::size_t i = 0; i < settings_.contenders.size(); ++i) {
+      for (const std::size_t i : turns.next()) {
         const CallRecord mine = caller_.call(data, *size.pattern, i, round);
         const std::vector<CallRecord> all = group_.comm.to_root(std::span(&mine, 1));
         if (job_.is_root()) add(result_.rows[first_row + i], all, round);

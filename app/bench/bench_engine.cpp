@@ -13,6 +13,7 @@
 #include "app/bench/collective_data.hpp"
 #include "app/bench/collective_settings.hpp"
 #include "app/bench/stock_algorithms.hpp"
+#include "app/bench/turns.hpp"
 #include "app/report/byte_count.hpp"
 #include "app/report/text_table.hpp"
 #include "comm/mpi/mpi_transport.hpp"
@@ -149,8 +150,9 @@ class EngineBench {
         segment == 0 ? 1 : std::max<std::uint64_t>(1, (size.block_bytes + segment - 1) / segment);
     const std::string ours = std::string(pair.ours) + (is_cut ? fmt::format("/{}", segments) : "");
     Row row{.pair = &pair, .bytes = bytes};
+    Turns turns(2);
     for (int round = -options_.warmup; round < options_.iterations; ++round) {
-      for (std::size_t who = 0; who < 2; ++who) {
+      for (const std::size_t who : turns.next()) {
         const Cost cost = who == 0 ? time([&] { data.call(ours_, ours); }, data)
                                    : time([&] { data.call(*theirs, "mpi"); }, data);
         if (round < 0) continue;

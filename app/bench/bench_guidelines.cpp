@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <numeric>
 #include <optional>
-#include <random>
 #include <stdexcept>
 
 #include "app/bench/bench.hpp"
@@ -16,6 +14,7 @@
 #include "app/bench/bench_links.hpp"
 #include "app/bench/collective_caller.hpp"
 #include "app/bench/guidelines_result.hpp"
+#include "app/bench/turns.hpp"
 
 namespace papfft::app {
 
@@ -139,17 +138,12 @@ class GuidelinesBench {
             options_.call.type == "float"};
   }
 
-  /// Each round has an order of its own: a call after one that has just filled the links takes longer, and that must not always be the
-  /// same entrant's.
   void measure(CollectiveCaller& caller, const CollectiveSettings& settings, std::vector<Entrant>& entrants) {
     const auto begin = std::chrono::steady_clock::now();
-    std::vector<std::size_t> order(entrants.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::mt19937_64 random(options_.call.seed);  // the same on all ranks
+    Turns turns(entrants.size(), options_.call.seed);
     for (int round = 0; round < options_.call.warmup + options_.call.iterations; ++round) {
       const int counted = round - options_.call.warmup;
-      std::ranges::shuffle(order, random);
-      for (const std::size_t turn : order) {
+      for (const std::size_t turn : turns.next()) {
         Entrant& entrant = entrants[turn];
         const CallRecord mine = caller.call(*entrant.data, *entrant.size->pattern, entrant.contender, round);
         const std::vector<CallRecord> all = group_.comm.to_root(std::span(&mine, 1));

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "app/bench/mann_whitney.hpp"
+#include "app/bench/turns.hpp"
 
 namespace papfft::app {
 
@@ -27,11 +27,9 @@ void WayRace::add(const std::string& way, bool keep) {
 
 std::vector<std::string> WayRace::round(int calls, double factor) {
   std::vector<std::string> broken;
-  std::vector<std::size_t> order(runners_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  Turns turns(runners_.size(), random_());
   for (int call = 0; call < calls; ++call) {
-    std::ranges::shuffle(order, random_);
-    for (const std::size_t turn : order) {
+    for (const std::size_t turn : turns.next()) {
       Runner& runner = runners_[turn];
       const bool is_out = std::ranges::find(broken, runner.name) != broken.end();
       const bool must_run = runner.keep && runner.times_s.empty();

@@ -22,8 +22,7 @@ class WayRace {
 
   /// @param keep  it stays in the race, however slow it is
   void add(const std::string& way, bool keep = false);
-  /// Calls each way that is still in the race so often, each time in another order: a call after one that has just filled the links takes
-  /// longer, and that must not always be the same way's. Drops those whose least time is more than `factor` times the best.
+  /// Calls each way that is still in the race so often, in turns. Drops those whose least time is more than `factor` times the best.
   /// @return what it dropped
   std::vector<std::string> round(int calls, double factor);
   [[nodiscard]] bool has_time() const { return spent_s_ <= budget_s_; }
