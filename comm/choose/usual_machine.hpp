@@ -24,7 +24,7 @@ inline constexpr std::size_t kOwnBcastBytes = 49152;
 inline constexpr std::size_t kOwnReduceBytes = 131072;
 inline constexpr std::size_t kOwnBlockBytes = 131072;
 inline constexpr std::size_t kOwnAllgatherBytes = 90112;
-inline constexpr std::size_t kOwnPairBytes = 65536;
+inline constexpr std::size_t kOwnPairBytes = 49152;
 inline constexpr std::size_t kOwnAllreduceBytes = 524288;
 /// Between these our own are faster on 48 hosts as well: few messages, where stock MPI sends each block by itself. The link that a job learns there makes 1 KB
 /// 216 bytes of the usual one.
@@ -37,7 +37,8 @@ inline constexpr std::size_t kRingBytesPerRank = 65536;
 /// From here on the compositions are faster, on hosts of four ranks.
 inline constexpr std::size_t kLevelsVectorBytes = 262144;
 inline constexpr std::size_t kLevelsReduceBytes = 196608;
-inline constexpr std::size_t kLevelsAllreduceBytes = 786432;
+inline constexpr std::size_t kLevelsAllreduceBytes = 3145728;
+inline constexpr std::size_t kLanesBytesPerHost = 393216;
 inline constexpr std::size_t kLevelsBlockBytes = 32768;
 /// Below this a block between two hosts costs more as a message of its own than passing through both leaders: simulated on 8 hosts of
 /// 4 ranks at 1 Gb/s, pairwise takes 1.8 times as long as pairwise@hosts with 1 KB, 1.07 times with 8 KB, 0.99 times with 32 KB.

@@ -57,9 +57,8 @@ TEST(SelectSegments, IsTheBestOfAllForEveryAlgorithmThatTellsItsRounds) {
         const std::size_t piece_bytes = bytes / static_cast<std::size_t>(pieces);
         const auto cut = static_cast<double>(piece_bytes);
         const double taken = time_ns(*a, ranks, cut, options.link, chosen);
-        // But segments of a vector are short enough not to need a handshake.
-        const int fewest =
-            moves_per_rank(a->operation) ? 1 : std::max(1, static_cast<int>((piece_bytes + 64511) / 64512));
+        // But segments are short enough not to need a handshake.
+        const int fewest = std::max(1, static_cast<int>((piece_bytes + 64511) / 64512));
         EXPECT_GE(chosen, fewest);
         for (int s = fewest; s <= 1024; ++s) {
           ASSERT_GE(time_ns(*a, ranks, cut, options.link, s), taken * (1 - 1e-12))
@@ -158,7 +157,7 @@ TEST(SelectAlgorithm, HasNoChainThroughMoreHostsThanTheVectorHasWorkFor) {
   EXPECT_EQ(reduced_by(1024, 1 << 26), "chain@hosts");
   EXPECT_EQ(select_algorithm(Operation::allreduce, GroupSize(4096, 1024), 1 << 22, false).name,
             "circulant@hosts");
-  EXPECT_EQ(select_algorithm(Operation::allreduce, GroupSize(32, 8), 1 << 22, false).name, "ring@hosts");
+  EXPECT_EQ(select_algorithm(Operation::allreduce, GroupSize(32, 8), 1 << 22, false).name, "ring@lanes");
 }
 
 TEST(SelectAlgorithm, PlansByArrivalsAmongLeadersToo) {
@@ -177,6 +176,10 @@ TEST(Choose, ComparesSizesByTheTimeTheyTake) {
   EXPECT_EQ(as_on_usual_link(1'600'000, GroupSize{8, 8}, fast), 100'000U);
   EXPECT_EQ(as_on_usual_link(1'600'000, GroupSize{8, 8}, LinkModel{}), 1'600'000U);
   EXPECT_EQ(as_on_usual_link(1'600'000, GroupSize{8, 1}, fast), 1'600'000U) << "no link in memory";
+  const GroupSize crowded(32, 8, true);
+  const LinkModel late{
+      .alpha_ns = 8000, .beta_ns_per_byte = LinkModel{}.beta_ns_per_byte, .latency_ns = 800'000};
+  EXPECT_EQ(as_on_usual_link(1'600'000, crowded, late), 1'600'000U) << "it is the ranks that are late";
 }
 
 TEST(AnsweredFromBytes, IsWhatIsUnderWayForALatency) {
@@ -255,6 +258,12 @@ TEST(SelectWindow, IsByWhatLatencyAndSharingCost) {
   options.link.latency_ns = 0;
   EXPECT_EQ(window_of(Operation::allgather, "circulant", 48, 1 << 20, options), (Window{8, 8, 4, 4}))
       << "it may have two messages in a round";
+}
+
+// Who sends says in which order.
+TEST(SelectWindow, OfAnExchangeInTurnsTakesWhateverComes) {
+  EXPECT_EQ(window_of(Operation::alltoall, "pairwise", 8, 1 << 20, Options{}), (Window{1, 8, 4, 4}));
+  EXPECT_EQ(window_of(Operation::alltoall, "linear", 8, 1 << 20, Options{}), (Window{8, 8, 4, 4}));
 }
 
 // A root that sends all its blocks at once hands over the first half, which has the longest way, no sooner than the last.
@@ -386,6 +395,13 @@ TEST(SelectSegments, CountHostsWhereLeadersPassThemOn) {
       << "a handshake costs more than a fast link gains";
   EXPECT_EQ(select_segments(composed, GroupSize(16, 8, true), kBytes, Options{}), 32)
       << "fewer, as ranks share cores";
+  const auto of_ring = [](Operation operation, const char* name, std::size_t bytes) {
+    return select_segments(find_algorithm(operation, name), GroupSize(32, 8, true), bytes, Options{});
+  };
+  EXPECT_EQ(of_ring(Operation::allreduce, "ring@hosts", kBytes), 4) << "of a host's piece of 1 MB";
+  EXPECT_EQ(of_ring(Operation::allreduce, "ring@lanes", kBytes), 1) << "four lanes have 256 KB each";
+  EXPECT_EQ(of_ring(Operation::allgather, "ring@hosts", 1 << 18), 4);
+  EXPECT_EQ(of_ring(Operation::reduce_scatter, "ring@lanes", 1 << 18), 1);
   // What a leader passes on are the blocks of all its ranks.
   const Algorithm& gather = find_algorithm(Operation::gather, "credit@hosts");
   EXPECT_EQ(select_segments(gather, GroupSize(32, 8), 1 << 20, Options{}),

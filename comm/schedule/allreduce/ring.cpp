@@ -4,6 +4,7 @@
 #include "comm/schedule/family/ring.hpp"
 
 #include "comm/schedule/core/generator.hpp"
+#include "comm/schedule/family/round_counts.hpp"
 
 namespace papfft::comm {
 
@@ -20,13 +21,15 @@ RankSchedule generate(const Request& request, Rank rank) {
 
 }  // namespace
 
-const Algorithm allreduce_ring{.operation = Operation::allreduce,
-                               .name = "ring",
-                               .summary = "ring reduce-scatter, then ring allgather",
-                               .rounds = "2(P-1)S",
-                               .bytes = "2m(P-1)/P",
-                               .source = "Patarasuk and Yuan, JPDC 69(2), 2009",
-                               .piece_count = [](int ranks) { return ranks; },
-                               .local = generate};
+const Algorithm allreduce_ring{
+    .operation = Operation::allreduce,
+    .name = "ring",
+    .summary = "ring reduce-scatter, then ring allgather",
+    .rounds = "2(P-1)S",
+    .bytes = "2m(P-1)/P",
+    .source = "Patarasuk and Yuan, JPDC 69(2), 2009",
+    .piece_count = [](int ranks) { return ranks; },
+    .local = generate,
+    .round_count = [](int ranks, int segments) { return 2 * ring_rounds(ranks, segments); }};
 
 }  // namespace papfft::comm
