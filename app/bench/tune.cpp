@@ -173,7 +173,7 @@ void add_tune(cli::Command& app) {
       "  mpirun -n 8 papfft tune --collectives --unknown-arrivals --op bcast,reduce\n"
       "  mpirun -n 8 papfft tune --collectives --op bcast,allreduce --bytes 256K,1M --file site.txt\n"
       "  papfft tune --sizes 2^10..2^22 --precision double --domain complex --threads 2\n"
-      "Engines: our own kernels, FFTW (planned by FFTW_MEASURE, which takes seconds for long vectors), and "
+      "Kernels: our own, FFTW (planned by FFTW_MEASURE, which takes seconds for long vectors), and "
       "FFTW on pieces\n"
       "of the vector. Remembered per processor model and version in ~/.cache/papfft; PAPFFT_TUNING=off "
       "ignores it.\n"

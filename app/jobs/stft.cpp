@@ -328,7 +328,7 @@ void add_istft(cli::Command& app) {
   const auto options = std::make_shared<StftOptions>();
   options->inverse = true;
   cli::Command* command =
-      app.add_subcommand("istft", "the samples of which a short-time Fourier transform is");
+      app.add_subcommand("istft", "the recording again, from its short-time Fourier transform");
   declare(*command, *options, ".npy, .raw/.bin, .csv");
   command->add_flag("--two-sided", options->two_sided, "the frames have all bins: those of complex samples");
   command

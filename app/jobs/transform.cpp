@@ -562,7 +562,7 @@ void add_transform(cli::Command& app) {
   command
       ->add_option(
           "--norm", options->norm,
-          "who is scaled, as scipy.fft says it: the inverse transform by 1/N (backward), the forward "
+          "what is scaled, as scipy.fft says it: the inverse transform by 1/N (backward), the forward "
           "one by 1/N (forward), both by 1/sqrt(N) (ortho)")
       ->one_of({"backward", "ortho", "forward"})
       ->capture_default_str();

@@ -39,8 +39,8 @@ std::string footer() {
          "leaves the host, and talk to each "
          "other by --inside-alpha and --inside-beta. Over bound: run time / the least that any algorithm "
          "could need, "
-         "which is the larger of two: what must cross some host's link, and what must be copied inside a "
-         "host. "
+         "which is the largest of three: what must cross some host's link, what must be copied inside a "
+         "host, and the rounds in which a vector is passed on. "
          "The algorithm 'bound' makes a row of it. Without --hosts it also shows the column, and for "
          "reduce, allgather, reduce_scatter, alltoall and allreduce the bound counts when the ranks arrive.\n"
          "Patterns:\n" +

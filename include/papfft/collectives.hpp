@@ -71,8 +71,8 @@ struct CallStatistics {
   std::string_view reason = {};
 };
 
-/// How the calls of one operation and about one size fared, those that "auto" gave to an algorithm of ours though the MPI library
-/// could serve them (Options::guard).
+/// How guarded calls of one operation and about one size fared. A call is guarded if "auto" chose an algorithm of ours for it though the
+/// MPI library could serve it (Options::guard).
 struct GuardedCalls {
   Operation operation = Operation::scatter;
   std::size_t from_bytes = 0;  ///< and less than twice as many

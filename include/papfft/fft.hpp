@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: MIT Fourier transforms, by one process with threads and by the ranks of a group. The library
-// is papfft::fft (pkg-config: papfft-fft). It links FFTW: whoever passes on a program that links it must follow the GPL.
+// SPDX-License-Identifier: MIT
+// Fourier transforms, by one process with threads and by the ranks of a group. The library is papfft::fft (pkg-config: papfft-fft).
+// It links FFTW: whoever passes on a program that links it must follow the GPL.
 #pragma once
 #include <complex>
 #include <cstddef>
@@ -70,9 +71,8 @@ class PAPFFT_API SharedFft {
  public:
   using Complex = std::complex<T>;
   /// Not collective. @param comm  must outlive this object. @param scatter, gather  algorithms' names
-  /// @throws std::invalid_argument  the ranks cannot share the shape: it needs a length that is a multiple of their
-  /// number, or, of
-  ///                                real vectors, of twice their number
+  /// @throws std::invalid_argument  the ranks cannot share the shape. The length must be a multiple of their number, or, of real
+  ///                                vectors, of twice their number
   SharedFft(comm::Collectives& comm, const Shape& shape, const std::string& scatter = "auto",
             const std::string& gather = "auto");
   SharedFft(SharedFft&&) noexcept;

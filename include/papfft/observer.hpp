@@ -13,7 +13,7 @@ namespace papfft::comm {
 /// One collective call of one rank, when it has ended. Times in ns of std::chrono::steady_clock.
 struct CallRecord {
   Operation operation = Operation::scatter;
-  std::string_view algorithm;  ///< valid for ever
+  std::string_view algorithm;  ///< its text lives as long as the program
   bool started = false;        ///< by Collectives::start, so the call went on beside its caller
   std::uint64_t number = 0;    ///< among the group's calls, or among the started calls of this operation
   int root = 0;

@@ -57,16 +57,15 @@ struct Options {
   }
   /// Before each collective, compare the arguments of all ranks. This costs a small round trip and synchronises the ranks.
   bool check_arguments = false;
-  /// First segment of a linear-synchronised gather.
+  /// First segment of a linear-synchronised gather. Blocks of a gatherv or an alltoallv up to this size go at once.
   std::size_t head_bytes = 32768;
-
   /// Chunk of a receiver-driven gather: just below MPI's eager limit (64 KiB over TCP), so that a chunk needs no handshake, and
   /// long enough that a link of 10 Gb/s is as busy as by one long message.
   std::size_t chunk_bytes = 64512;
   /// Chunks that the root keeps under way; 0: as many as the network carries best, found out during the gather.
   int credits = 0;
 
-  /// Ranks of a host pass long messages through memory that they share, where all of them want that, can, and have a core each.
+  /// Ranks of a host pass messages through memory that they share, where all of them want that, can, and have a core each.
   bool share_memory = true;
 
   /// See LinkModel and Collectives::measure_link.
@@ -80,10 +79,10 @@ struct Options {
   bool guard = true;
 
   /// The defaults, changed by PAPFFT_WAIT, PAPFFT_NAP_US, PAPFFT_SENDS, PAPFFT_RECEIVES, PAPFFT_STUCK_MS,
-  /// PAPFFT_CHECK (0 or 1), PAPFFT_HEAD_BYTES, PAPFFT_CHUNK_BYTES, PAPFFT_CREDITS, PAPFFT_SHARE_MEMORY (0 or 1), PAPFFT_LEARN_LINK (0 or 1),
-  /// PAPFFT_GUARD (0 or 1), and
-  /// PAPFFT_ALPHA_NS, PAPFFT_BETA_NS, PAPFFT_GAMMA_NS (these two per byte) and PAPFFT_LATENCY_NS (fractions are allowed). Whoever
-  /// sets alpha or beta knows the link: it is not measured then, unless PAPFFT_LEARN_LINK says so.
+  /// PAPFFT_CHECK (0 or 1), PAPFFT_HEAD_BYTES, PAPFFT_CHUNK_BYTES, PAPFFT_CREDITS, PAPFFT_SHARE_MEMORY (0 or 1), PAPFFT_LEARN_LINK
+  /// (0 or 1), PAPFFT_GUARD (0 or 1), PAPFFT_ALPHA_NS, PAPFFT_BETA_NS and PAPFFT_GAMMA_NS (these two per byte), and
+  /// PAPFFT_LATENCY_NS. Times may have fractions. Whoever sets alpha or beta knows the link: it is not measured then, unless
+  /// PAPFFT_LEARN_LINK says so.
   /// @throws std::invalid_argument naming the variable, if one does not make sense.
   [[nodiscard]] PAPFFT_API static Options from_environment();
 };

@@ -32,7 +32,7 @@ namespace papfft::comm {
 /// Any thread may call its functions at any time. Memory: 100 bytes per call, 64 per other event.
 class PAPFFT_API Recorder final : public Observer {
  public:
-  /// @param most_calls, most_events  that are kept; later ones are only counted. 0 events: no timeline is wanted
+  /// @param most_calls, most_events  so many are kept, and later ones are only counted. 0 events: no timeline is wanted
   explicit Recorder(std::size_t most_calls = kMostCalls, std::size_t most_events = 0);
   ~Recorder() override;
 

@@ -29,8 +29,8 @@ struct SessionStatistics {
   double thread_share = 0;  ///< CPU time of the background thread over its life
   std::int64_t calls = 0;
   std::int64_t planned = 0;  ///< calls whose order followed predicted arrivals
-  /// Calls before which all arrivals were predicted, but "auto" did not plan by them: of late predictions at this place in the program
-  /// were not better than none, or have not been compared with true arrivals often enough.
+  /// Calls before which all arrivals were predicted, but "auto" did not plan by them. Either the last predictions at this place in the
+  /// program were hardly better than none, or they have not been compared with true arrivals often enough.
   std::int64_t distrusted = 0;
   std::int64_t begun_early = 0;  ///< calls that began before the caller arrived
   std::int64_t clock_uncertainty_ns = 0;
@@ -101,7 +101,7 @@ class PAPFFT_API PersistentCall {
 /// ```
 ///
 /// Algorithms that plan by arrival times then get the predicted arrivals of this iteration. All ranks get the same ones,
-/// or none gets any. Calls named with a `b` run in the background what does not need the caller. The session expects the
+/// or none gets any. Of calls named with a `b`, what does not need the caller runs in the background. The session expects the
 /// call that followed the present call the last time. So a program whose calls repeat in some order gains from its second
 /// round on, and an unexpected call is served without early messages. The results are those of Collectives, whatever was
 /// predicted.
