@@ -63,8 +63,10 @@ void ArrivalExchange::report(const ArrivalReport& report) {
 std::optional<Decision> ArrivalExchange::decision(std::int64_t iteration) {
   const std::lock_guard lock(mutex_);
   forget_before(iteration);
-  if (decisions_.empty() || decisions_.front().iteration != iteration) return std::nullopt;
-  return decisions_.front();
+  if (!decisions_.empty() && decisions_.front().iteration == iteration) return decisions_.front();
+  // A rank ran ahead over calls that it needs no decision for, and waits in a later one. Only the decider still asks about those.
+  if (last_known_ > iteration) return Decision{.iteration = iteration, .arrival_ns = {}};
+  return std::nullopt;
 }
 
 void ArrivalExchange::forget_before(std::int64_t iteration) {
@@ -155,7 +157,7 @@ bool ArrivalExchange::decide() {
   if (transport_.rank() != decider_) return false;
   bool any = false;
   while (auto decision = board_.decide(now_())) {
-    send_to_all(*decision);
+    if (decision->is_for_all) send_to_all(*decision);
     last_known_ = decision->iteration;
     decisions_.push_back(std::move(*decision));
     any = true;
