@@ -145,7 +145,6 @@ void SessionCalls::serve(const CallArguments& given, const PersistentBody* handl
   // those that have their part. The successor that is the same operation would find nobody there.
   const bool beside = expect_successor(iteration + 1, arguments.operation);
   hurry(true);
-  background_.notify();
   execute(plan, *steady, arguments, std::move(arrival_ns), begun, times);
   if (arguments.copies != nullptr) arguments.copies->unpack();
   if (handle == nullptr) engine_.guard().end();
@@ -316,7 +315,6 @@ void SessionCalls::begin_early(std::span<std::byte> recv, const Reducer* reducer
   if (early_.steady != nullptr) early_.spare = std::move(early_.steady->execution);
   run_.emplace([this](Decision decision) { return make_early(std::move(decision)); }, std::move(ask));
   background_.add(*run_);
-  background_.notify();
 }
 
 /// Also by the background thread. Only what is planned by arrival times is made anew each time.
@@ -339,8 +337,11 @@ std::unique_ptr<Execution> SessionCalls::make_early(Decision decision) {
   return made;
 }
 
+/// Wakes the thread only if it has something to hurry with: each time costs a short call two switches of threads.
 void SessionCalls::hurry(bool hurries) {
-  if (run_) run_->hurry(hurries);
+  if (!run_) return;
+  run_->hurry(hurries);
+  if (hurries) background_.notify();
 }
 
 std::unique_ptr<PersistentBody> SessionCalls::persistent(const CallArguments& arguments,
