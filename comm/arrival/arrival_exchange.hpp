@@ -71,7 +71,7 @@ class ArrivalExchange final : public BackgroundTask {
   void expect_report(Rank from);
   void expect_decision();
   void take_decision();
-  bool send_pending();
+  bool send_newest();
   bool decide();
   void send_to_all(const Decision& decision);
 
@@ -83,8 +83,8 @@ class ArrivalExchange final : public BackgroundTask {
   int decision_tag_;
 
   mutable std::mutex mutex_;
-  std::optional<ArrivalReport> pending_;  // the newest, unless it has been sent
   std::optional<ArrivalReport> newest_;
+  bool is_newest_unsent_ = false;
   std::deque<Decision> decisions_;  // known here and not forgotten, ascending
   std::int64_t last_known_ = -1;    // iteration of the newest of them
   Outbox outbox_;
