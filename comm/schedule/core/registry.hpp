@@ -50,7 +50,7 @@ struct Algorithm {
   std::string_view source;
   Segmentation segmentation = Segmentation::even;
   bool uses_arrival = false;  ///< plans by Request::arrival_ns
-  /// And by that the root's part alone: what the others send and receive is the same whatever the arrivals.
+  /// Only the root's part depends on them: what the others send and receive is the same whatever the arrivals.
   bool plans_root_alone = false;
   bool can_be_ordered = false;  ///< reductions: honours Request::ordered
   bool may_differ =
