@@ -57,14 +57,16 @@ void ArrivalExchange::report(const ArrivalReport& report) {
   if (newest_ && worth(report) < worth(*newest_)) return;
   forget_before(report.iteration);
   newest_ = report;
-  pending_ = newest_;
+  is_newest_unsent_ = true;
 }
 
 std::optional<Decision> ArrivalExchange::decision(std::int64_t iteration) {
   const std::lock_guard lock(mutex_);
   forget_before(iteration);
-  if (decisions_.empty() || decisions_.front().iteration != iteration) return std::nullopt;
-  return decisions_.front();
+  if (!decisions_.empty() && decisions_.front().iteration == iteration) return decisions_.front();
+  // A rank ran ahead over calls that it needs no decision for, and waits in a later one. Only the decider still asks about those.
+  if (last_known_ > iteration) return Decision{.iteration = iteration, .arrival_ns = {}};
+  return std::nullopt;
 }
 
 void ArrivalExchange::forget_before(std::int64_t iteration) {
@@ -80,7 +82,7 @@ bool ArrivalExchange::step_locked() {
   bool any = false;
   // All that has come counts before the decider's own arrival makes it decide.
   while (poll()) any = true;
-  any = send_pending() || any;
+  any = send_newest() || any;
   return decide() || any;
 }
 
@@ -139,15 +141,15 @@ void ArrivalExchange::take_decision() {
   decisions_.push_back(std::move(decision));
 }
 
-bool ArrivalExchange::send_pending() {
-  if (!pending_) return false;
+bool ArrivalExchange::send_newest() {
+  if (!is_newest_unsent_) return false;
   if (transport_.rank() == decider_) {
-    board_.report(decider_, *pending_);
+    board_.report(decider_, *newest_);
   } else {
     if (!outbox_.empty()) return false;  // one at a time: a decider that is away gets the newest only
-    outbox_.send(*channel_, decider_, report_tag_, bytes_of(*pending_));
+    outbox_.send(*channel_, decider_, report_tag_, bytes_of(*newest_));
   }
-  pending_.reset();
+  is_newest_unsent_ = false;
   return true;
 }
 
@@ -155,7 +157,7 @@ bool ArrivalExchange::decide() {
   if (transport_.rank() != decider_) return false;
   bool any = false;
   while (auto decision = board_.decide(now_())) {
-    send_to_all(*decision);
+    if (decision->is_for_all) send_to_all(*decision);
     last_known_ = decision->iteration;
     decisions_.push_back(std::move(*decision));
     any = true;
@@ -179,11 +181,11 @@ BackgroundTask::Clock::time_point ArrivalExchange::due() const {
   if (!lock.owns_lock()) return now + settings_.lazy_poll;  // somebody is at it
   const auto lazy = now + settings_.lazy_poll;
   if (transport_.rank() != decider_) {
-    if (pending_ && outbox_.empty()) return now;
+    if (is_newest_unsent_ && outbox_.empty()) return now;
     const bool expecting = !outbox_.empty() || (newest_ && newest_->iteration > last_known_);
     return expecting ? lazy : Clock::time_point::max();
   }
-  if (pending_) return now;
+  if (is_newest_unsent_) return now;
   const auto due_ns = board_.due_ns();
   if (!due_ns) return lazy;
   const auto until = std::chrono::nanoseconds(*due_ns - now_());
@@ -203,7 +205,7 @@ void ArrivalExchange::close() {
   };
   const auto step = [&] {
     const bool any = step_locked();
-    if (said_bye || pending_ || (decides && !all_gone())) return any;
+    if (said_bye || is_newest_unsent_ || (decides && !all_gone())) return any;
     if (decides) {
       send_to_all({.iteration = kBye, .arrival_ns = {}});
     } else {

@@ -23,7 +23,8 @@ namespace papfft::comm {
 /// decision to all. An iteration is the number of a collective call, 0, 1, ..., the same on all ranks. A rank
 ///   1. may report predictions about its next call, any number of times;
 ///   2. on the call itself, asks arrival_use(), on the same arguments as everybody. Unless that says `none`, it reports
-///      its arrival (as `arrived` if patient, `waiting` if urgent) and steps until decision() answers.
+///      its arrival (as `arrived` if patient, `waiting` if urgent, `alone` if alone) and steps until decision() answers. Where the root's
+///      part of the schedule alone depends on the arrivals, the others report and go on, and hear of no decision.
 /// Owns a channel and two tags of the transport. All functions may be called by any thread and none but close() blocks.
 class ArrivalExchange final : public BackgroundTask {
  public:
@@ -46,7 +47,8 @@ class ArrivalExchange final : public BackgroundTask {
   /// @throws std::invalid_argument if iteration < 0, or the position is none of kPositions.
   void report(const ArrivalReport& report);
 
-  /// The decision about a call, once known here. This and report() forget decisions about earlier calls.
+  /// The decision about a call, once known here; oblivious, if a later call is decided already. This and report() forget decisions about
+  /// earlier calls.
   [[nodiscard]] std::optional<Decision> decision(std::int64_t iteration);
 
   /// @throws TransportError (so may close()).
@@ -69,7 +71,7 @@ class ArrivalExchange final : public BackgroundTask {
   void expect_report(Rank from);
   void expect_decision();
   void take_decision();
-  bool send_pending();
+  bool send_newest();
   bool decide();
   void send_to_all(const Decision& decision);
 
@@ -81,8 +83,8 @@ class ArrivalExchange final : public BackgroundTask {
   int decision_tag_;
 
   mutable std::mutex mutex_;
-  std::optional<ArrivalReport> pending_;  // the newest, unless it has been sent
   std::optional<ArrivalReport> newest_;
+  bool is_newest_unsent_ = false;
   std::deque<Decision> decisions_;  // known here and not forgotten, ascending
   std::int64_t last_known_ = -1;    // iteration of the newest of them
   Outbox outbox_;

@@ -6,6 +6,13 @@
 
 namespace papfft::comm {
 
+namespace {
+Basis basis_of(ArrivalUse use) {
+  if (use == ArrivalUse::alone) return Basis::alone;
+  return use == ArrivalUse::urgent ? Basis::waiting : Basis::arrived;
+}
+}  // namespace
+
 ArrivalPredictor::ArrivalPredictor(ArrivalExchange& exchange, const ClockSync& clock, Background& background)
     : exchange_(exchange), clock_(clock), background_(background) {}
 
@@ -49,7 +56,7 @@ void ArrivalPredictor::arrive(ArrivalUse use) {
   ArrivalReport arrival;
   {
     const std::lock_guard lock(mutex_);
-    arrival = report(now_ns, use == ArrivalUse::urgent ? Basis::waiting : Basis::arrived);
+    arrival = report(now_ns, basis_of(use));
     Phases& phases = present();
     phases.past = {.arrived_ns = arrival.arrival_ns};
     if (phase_ != Phase::idle) {

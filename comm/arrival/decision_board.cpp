@@ -41,7 +41,7 @@ std::optional<Decision> DecisionBoard::decide(std::int64_t now_ns) {
     const Basis basis = place.report.basis;
     firm = firm && basis != Basis::history;
     const bool forces =
-        basis == Basis::waiting || (basis == Basis::arrived && static_cast<Rank>(r) == decider_);
+        basis >= Basis::waiting || (basis == Basis::arrived && static_cast<Rank>(r) == decider_);
     if (forces) forced = std::min(forced.value_or(place.report.iteration), place.report.iteration);
   }
   const std::optional<std::int64_t> full = complete();
@@ -52,7 +52,11 @@ std::optional<Decision> DecisionBoard::decide(std::int64_t now_ns) {
     decision.error = judge();
   }
   decided_ = decision.iteration;
-  for (Place& place : places_) place.used = place.used && place.report.iteration > *decided_;
+  for (Place& place : places_) {
+    const bool is_about_it = place.used && place.report.iteration == *decided_;
+    if (is_about_it && place.report.basis == Basis::alone) decision.is_for_all = false;
+    place.used = place.used && place.report.iteration > *decided_;
+  }
   return decision;
 }
 
@@ -87,12 +91,11 @@ ArrivalUse arrival_use(Operation operation, Rank root, Rank decider, bool decide
                        std::size_t block_bytes, std::size_t eager_bytes) {
   const OperationTraits& row = traits(operation);
   if (row.is_rooted() && root != decider) return ArrivalUse::none;
+  // A block that leaves its sender at once waits for nobody, so there is nothing to order. Nor would a leaf have waited for the root.
+  const bool has_no_order = row.after == Holder::root || row.sizes_are_own;
+  if (has_no_order && block_bytes <= eager_bytes) return ArrivalUse::none;
   if (row.before == Holder::root) return ArrivalUse::patient;
-  if (row.after == Holder::root) {
-    // A leaf whose block leaves at once would not have waited for the root at all.
-    if (block_bytes <= eager_bytes) return ArrivalUse::none;
-    if (!row.reduces) return ArrivalUse::urgent;
-  }
+  if (row.after == Holder::root && !row.reduces) return ArrivalUse::urgent;
   // Early ranks exchange data among themselves before the decider is there: that must not have to wait for it.
   return decider_has_thread ? ArrivalUse::urgent : ArrivalUse::none;
 }

@@ -18,6 +18,7 @@ enum class Basis : std::int32_t {
   edge,     ///< the progress of this one
   arrived,  ///< it is there; nobody loses by deciding later
   waiting,  ///< it is there, and loses time until the decision is made
+  alone,    ///< the same, but the decider alone goes by the decision: nobody is told
 };
 
 /// How many positions in a program's sequence of calls are told apart.
@@ -55,6 +56,7 @@ struct Decision {
   std::int64_t iteration = 0;
   std::vector<std::int64_t> arrival_ns;  ///< one per rank, or empty: use an arrival-oblivious algorithm
   PredictionError error = {};            ///< of such a vector
+  bool is_for_all = true;                ///< or the decider alone goes by it
   [[nodiscard]] bool oblivious() const { return arrival_ns.empty(); }
   friend bool operator==(const Decision&, const Decision&) = default;
 };
@@ -104,13 +106,15 @@ class DecisionBoard {
 enum class ArrivalUse : std::uint8_t {
   none,     ///< run an arrival-oblivious algorithm without asking
   patient,  ///< the decision may come as late as the decider's own arrival (Basis::arrived)
-  urgent    ///< a rank that is there needs the decision now (Basis::waiting)
+  urgent,   ///< a rank that is there needs the decision now (Basis::waiting)
+  alone     ///< the decider needs it now, and goes by it alone (Basis::alone)
 };
 
 /// A rule on values that are the same on all ranks, so that all choose alike without a message.
 /// @param root              ignored for operations without a root
 /// @param decider_has_thread  the decider answers while its caller computes
-/// @param block_bytes       of one rank's block, or of the vector
+/// @param block_bytes       of one rank's block, or of the vector. Of blocks whose sizes only their owners know: the longest that this
+///                          rank knows. So the root asks if any other rank tells its arrival.
 /// @param eager_bytes       messages up to this size leave their sender before the receiver is ready
 [[nodiscard]] ArrivalUse arrival_use(Operation operation, Rank root, Rank decider, bool decider_has_thread,
                                      std::size_t block_bytes, std::size_t eager_bytes);

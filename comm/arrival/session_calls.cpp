@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "comm/arrival/session_calls.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -17,6 +17,15 @@ namespace {
 ClockSource local_clock(const SessionOptions& options) {
   if (options.clock_offset.count() == 0) return monotonic_clock();
   return skewed_clock(monotonic_clock(), options.clock_offset.count(), 0);
+}
+
+/// What arrival_use() goes by.
+std::size_t block_bytes(const PlannedCall& plan) {
+  if (!traits(plan.operation()).sizes_are_own) return plan.signature.bytes;
+  std::size_t longest = 0;
+  for (std::size_t i = 1; i < plan.offsets.size(); ++i)
+    longest = std::max(longest, plan.offsets[i] - plan.offsets[i - 1]);
+  return longest;
 }
 
 }  // namespace
@@ -87,11 +96,15 @@ CallArguments SessionCalls::resolved(CallArguments arguments) const {
 
 ArrivalUse SessionCalls::use_of(const PlannedCall& plan) const {
   if (plan.is_stock() || !plan.choice.algorithm->uses_arrival) return ArrivalUse::none;
-  // Of blocks whose sizes only their owners know, some may be long.
-  const std::size_t bytes =
-      traits(plan.operation()).sizes_are_own ? std::numeric_limits<std::size_t>::max() : plan.signature.bytes;
-  return arrival_use(plan.operation(), plan.signature.root, options_.root, threads_everywhere_, bytes,
-                     kLinkLimits.eager_bytes);
+  const ArrivalUse use =
+      arrival_use(plan.operation(), plan.signature.root, options_.root, threads_everywhere_,
+                  block_bytes(plan), kLinkLimits.longest_segment_bytes());
+  const bool forces = use == ArrivalUse::urgent || (use == ArrivalUse::patient && asks(plan));
+  return plan.choice.algorithm->plans_root_alone && forces ? ArrivalUse::alone : use;
+}
+
+bool SessionCalls::asks(const PlannedCall& plan) const {
+  return !plan.choice.algorithm->plans_root_alone || engine_.rank() == plan.signature.root;
 }
 
 void SessionCalls::call(const CallArguments& given) {
@@ -122,11 +135,9 @@ void SessionCalls::serve(const CallArguments& given, const PersistentBody* handl
   note_arrival();
   if (engine_.options().check_arguments) engine_.require_agreement(plan.signature);
 
-  const ArrivalUse use = use_of(plan);
   const std::int64_t iteration = predictor_.iteration();
   compare_prediction();
-  predictor_.arrive(use);
-  std::vector<std::int64_t> arrival_ns = arrivals_for(plan, use, iteration);
+  std::vector<std::int64_t> arrival_ns = arrivals_for(plan, iteration);
 
   Begun begun = take_begun(plan, arguments);
   forecast_.note(chosen, handle != nullptr);
@@ -134,7 +145,6 @@ void SessionCalls::serve(const CallArguments& given, const PersistentBody* handl
   // those that have their part. The successor that is the same operation would find nobody there.
   const bool beside = expect_successor(iteration + 1, arguments.operation);
   hurry(true);
-  background_.notify();
   execute(plan, *steady, arguments, std::move(arrival_ns), begun, times);
   if (arguments.copies != nullptr) arguments.copies->unpack();
   if (handle == nullptr) engine_.guard().end();
@@ -161,17 +171,23 @@ void SessionCalls::compare_prediction() {
   statistics_.mean_error_ns = sum_of_errors_ns_ / ++statistics_.predicted;
 }
 
-/// Waits for the decision about the arrivals, where the call uses them. @return empty: plan without
-std::vector<std::int64_t> SessionCalls::arrivals_for(const PlannedCall& plan, ArrivalUse use,
-                                                     std::int64_t iteration) {
+/// Tells this rank's arrival where the call uses arrivals, and waits for the decision about them where this rank's part depends on it.
+/// @return empty: plan without
+std::vector<std::int64_t> SessionCalls::arrivals_for(const PlannedCall& plan, std::int64_t iteration) {
+  const ArrivalUse use = use_of(plan);
+  predictor_.arrive(use);
   if (use == ArrivalUse::none) return {};
+  const auto step = [&] {
+    background_.step();
+    return exchange_.step();
+  };
+  if (!asks(plan)) {
+    (void)step();
+    return {};
+  }
   std::optional<Decision> decision;
   engine_.wait(
-      [&] {
-        background_.step();
-        return exchange_.step();
-      },
-      [&] { return (decision = exchange_.decision(iteration)).has_value(); },
+      step, [&] { return (decision = exchange_.decision(iteration)).has_value(); },
       [&] {
         return engine_.waits() + "rank " + std::to_string(options_.root) + " (the decision about arrivals)" +
                engine_.in_call(plan);
@@ -283,7 +299,7 @@ void SessionCalls::begin_early(std::span<std::byte> recv, const Reducer* reducer
   if (!plan.is_background()) return;
   if (is_reduction(plan.operation()) && reducer == nullptr) return;
   EarlyRun::Ask ask;
-  if (use_of(plan) != ArrivalUse::none) {
+  if (use_of(plan) != ArrivalUse::none && asks(plan)) {
     // The exchange polls when something has been reported from here; a rank without a processing phase never does.
     ask = [this, iteration] {
       (void)exchange_.step();
@@ -299,7 +315,6 @@ void SessionCalls::begin_early(std::span<std::byte> recv, const Reducer* reducer
   if (early_.steady != nullptr) early_.spare = std::move(early_.steady->execution);
   run_.emplace([this](Decision decision) { return make_early(std::move(decision)); }, std::move(ask));
   background_.add(*run_);
-  background_.notify();
 }
 
 /// Also by the background thread. Only what is planned by arrival times is made anew each time.
@@ -322,8 +337,11 @@ std::unique_ptr<Execution> SessionCalls::make_early(Decision decision) {
   return made;
 }
 
+/// Wakes the thread only if it has something to hurry with: each time costs a short call two switches of threads.
 void SessionCalls::hurry(bool hurries) {
-  if (run_) run_->hurry(hurries);
+  if (!run_) return;
+  run_->hurry(hurries);
+  if (hurries) background_.notify();
 }
 
 std::unique_ptr<PersistentBody> SessionCalls::persistent(const CallArguments& arguments,

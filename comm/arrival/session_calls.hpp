@@ -87,11 +87,12 @@ class SessionCalls {
   void end_handles();
   [[nodiscard]] CallArguments resolved(CallArguments arguments) const;
   [[nodiscard]] ArrivalUse use_of(const PlannedCall& plan) const;
+  /// This rank's part of the schedule depends on the arrivals.
+  [[nodiscard]] bool asks(const PlannedCall& plan) const;
   void serve(const CallArguments& arguments, const PersistentBody* handle);
   void note_arrival();
   void compare_prediction();
-  [[nodiscard]] std::vector<std::int64_t> arrivals_for(const PlannedCall& plan, ArrivalUse use,
-                                                       std::int64_t iteration);
+  [[nodiscard]] std::vector<std::int64_t> arrivals_for(const PlannedCall& plan, std::int64_t iteration);
   std::optional<ExpectedCall> take_expected();
   void drop_expected();
   void end_early();

@@ -28,7 +28,8 @@ struct SessionStatistics {
   bool has_thread = false;
   double thread_share = 0;  ///< CPU time of the background thread over its life
   std::int64_t calls = 0;
-  std::int64_t planned = 0;  ///< calls whose order followed predicted arrivals
+  /// Calls in which this rank's order followed predicted arrivals. In a linear scatter or gather only the root has an order.
+  std::int64_t planned = 0;
   /// Calls before which all arrivals were predicted, but "auto" did not plan by them. Either the last predictions at this place in the
   /// program were hardly better than none, or they have not been compared with true arrivals often enough.
   std::int64_t distrusted = 0;

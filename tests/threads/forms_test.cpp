@@ -8,9 +8,11 @@
 #include <thread>
 
 #include "comm/schedule/core/registry.hpp"
+#include "comm/transport/tags.hpp"
 #include "comm/transport/threads/thread_group.hpp"
 #include "papfft/session.hpp"
 #include "tests/support/call_forms.hpp"
+#include "tests/support/message_counter.hpp"
 #include "tests/support/thread_collectives.hpp"
 
 namespace papfft::comm {
@@ -137,6 +139,29 @@ INSTANTIATE_TEST_SUITE_P(Groups, FormsOnThreads,
                          testing::Values(SessionGroup{1, n, 0, true}, SessionGroup{3, n, 1, true},
                                          SessionGroup{4, n, 2, false}, SessionGroup{5, n, 3, true}),
                          SessionGroup::name);
+
+// What is short goes at once: nobody tells when it comes, and nobody waits to hear when others come.
+TEST(Forms, ShortCallsSayNothingAboutArrivals) {
+  ThreadGroup(5, 0, {0, 1, 2, 3, 4}).run([](Transport& transport) {
+    const auto is_about_arrivals = [max_tag = transport.max_tag()](const MessageCounter::Message& message) {
+      return message.is_sent && (message.tag == service_tag(max_tag, Service::arrival_report) ||
+                                 message.tag == service_tag(max_tag, Service::arrival_decision));
+    };
+    MessageCounter counter(transport, is_about_arrivals);
+    Options options = quick();
+    options.learn_link = false;  // threads have a fast link, on which nothing is short
+    Session session(counter, options, {});
+    for (const FormsCase& c : cases()) {
+      Buffers buffers(session.size(), session.rank(), 0);
+      for (int call = 0; call < 3; ++call) {
+        c.call(
+            session, Form::blocking, [&] { buffers.fill(call, c.fills_own_block); }, buffers, "auto");
+      }
+      EXPECT_EQ(counter.messages, 0) << c.name;
+    }
+    session.close();
+  });
+}
 
 /// Its operation has a state, so nothing may call it before its caller comes.
 TEST(Forms, APersistentReductionKeepsItsOperation) {

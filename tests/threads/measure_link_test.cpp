@@ -13,7 +13,7 @@
 #include "comm/engine/call_engine.hpp"
 #include "comm/transport/threads/thread_group.hpp"
 #include "papfft/collectives.hpp"
-#include "tests/support/forwarding_transport.hpp"
+#include "tests/support/message_counter.hpp"
 #include "tests/support/thread_collectives.hpp"
 
 namespace papfft::comm {
@@ -151,53 +151,17 @@ TEST(Reduce, TheRootStagesNothingUnlessItsBuffersAreOne) {
   }
 }
 
-/// Counts the messages of at least so many bytes that a rank sends and receives.
-class LongMessageCounter final : public ForwardingTransport {
- public:
-  LongMessageCounter(Transport& of, std::size_t from_bytes)
-      : ForwardingTransport(of), from_bytes_(from_bytes) {}
-  [[nodiscard]] std::unique_ptr<Channel> open() override {
-    return std::make_unique<Counter>(*this, ForwardingTransport::open());
-  }
-  int messages = 0;
-
- private:
-  class Counter final : public Channel {
-   public:
-    Counter(LongMessageCounter& by, std::unique_ptr<Channel> of) : by_(by), of_(std::move(of)) {}
-    [[nodiscard]] int isend(Rank target, int tag, std::span<const std::byte> data) override {
-      count(data.size());
-      return of_->isend(target, tag, data);
-    }
-    [[nodiscard]] int issend(Rank target, int tag, std::span<const std::byte> data) override {
-      count(data.size());
-      return of_->issend(target, tag, data);
-    }
-    [[nodiscard]] int irecv(Rank source, int tag, std::span<std::byte> data) override {
-      count(data.size());
-      return of_->irecv(source, tag, data);
-    }
-    bool poll(std::vector<int>& ended) override { return of_->poll(ended); }
-
-   private:
-    void count(std::size_t bytes) { by_.messages += bytes >= by_.from_bytes_ ? 1 : 0; }
-    LongMessageCounter& by_;
-    std::unique_ptr<Channel> of_;
-  };
-
-  std::size_t from_bytes_;
-};
-
 TEST(MeasureLink, EndsAfterOneBurstIfThereIsNoTime) {
   ThreadGroup(2).run([](Transport& transport) {
     const LinkProbe probe{.long_bytes = 10000, .messages = 50, .burst_bytes = 100'000};
     const auto long_messages = [&](std::chrono::nanoseconds budget) {
-      LongMessageCounter counting(transport, probe.long_bytes);
+      MessageCounter counting(transport,
+                              [&](const auto& message) { return message.bytes >= probe.long_bytes; });
       CallEngine engine(counting, quick());
       const LinkModel link = engine.measure_link(probe, budget);
       EXPECT_GT(link.alpha_ns, 0);
       EXPECT_GT(link.beta_ns_per_byte, 0);
-      return counting.messages;
+      return counting.messages.load();
     };
     EXPECT_EQ(long_messages(std::chrono::nanoseconds(0)), 11);
     EXPECT_EQ(long_messages(std::chrono::nanoseconds::max()), 3 * (11 + 50));

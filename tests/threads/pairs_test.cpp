@@ -7,12 +7,15 @@
 #include <atomic>
 #include <numeric>
 #include <optional>
+#include <string_view>
 #include <thread>
 
 #include "comm/schedule/core/registry.hpp"
+#include "comm/transport/tags.hpp"
 #include "comm/transport/threads/thread_group.hpp"
 #include "papfft/collectives.hpp"
 #include "papfft/session.hpp"
+#include "tests/support/message_counter.hpp"
 #include "tests/support/thread_collectives.hpp"
 
 namespace papfft::comm {
@@ -228,6 +231,75 @@ TEST(Pairs, SizesMayChangeFromCallToCallInASession) {
       std::vector<Triple> from_all(send.size());
       session.alltoall<Triple>(send, from_all, call % 2 == 0 ? "bcredit" : "bbruck");
       EXPECT_EQ(from_all, expected) << "call " << call;
+    }
+    session.close();
+  });
+}
+
+// The root alone has an order, and decides it alone. A rank tells when it comes only if its block is long.
+TEST(Pairs, NobodyIsToldInWhichOrderTheRootServes) {
+  constexpr std::size_t kShort = 300;
+  constexpr std::size_t kLong = 30000;  // longer than an eager message
+  for (const bool has_thread : {true, false}) {
+    for (const Counts& counts :
+         {Counts{9, kShort, kShort, kShort}, Counts{0, 0, 0, 0}, Counts{7, 0, kLong, 1},
+          Counts{0, kLong, kShort, kLong}, Counts{kLong, kLong, kLong, kLong}}) {
+      SCOPED_TRACE(testing::PrintToString(counts) + (has_thread ? "" : " without thread"));
+      ThreadGroup(4, 0, {0, 1, 2, 3}).run([&](Transport& transport) {
+        const int max_tag = transport.max_tag();
+        MessageCounter reports(transport, [max_tag](const auto& message) {
+          return message.is_sent && message.tag == service_tag(max_tag, Service::arrival_report);
+        });
+        MessageCounter decisions(reports, [max_tag](const auto& message) {
+          return message.is_sent && message.tag == service_tag(max_tag, Service::arrival_decision);
+        });
+        Session session(decisions, quick(), {.background = has_thread});
+        const int me = session.rank();
+        const Counts known = me == 0 ? counts : Counts{};
+        int call = 0;
+        for (const char* algorithm : {"auto", "sln", "bwin", "sls", "bsls"}) {
+          for (int repeat = 0; repeat < 3; ++repeat, ++call) {
+            std::this_thread::sleep_for(std::chrono::milliseconds((me + repeat) % 3));
+            std::vector<Triple> all;
+            for (int r = 0; r < 4; ++r) append(all, for_pair(r, 0, counts[at(r)], call));
+            const std::vector<Triple> mine = for_pair(me, 0, counts[at(me)], call);
+            if (std::string_view(algorithm).ends_with("sls")) {
+              std::vector<Triple> got(me == 0 ? all.size() : 0);
+              session.gatherv<Triple>(mine, got, known, 0, algorithm);
+              EXPECT_EQ(got, me == 0 ? all : got) << algorithm;
+            } else {
+              std::vector<Triple> got(mine.size());
+              session.scatterv<Triple>(me == 0 ? all : std::vector<Triple>{}, known, got, 0, algorithm);
+              EXPECT_EQ(got, mine) << algorithm;
+            }
+          }
+        }
+        EXPECT_EQ(decisions.messages, 0);
+        EXPECT_EQ(reports.messages > 0, me != 0 && counts[at(me)] == kLong);
+        session.close();
+      });
+    }
+  }
+}
+
+// Rank 2 has nothing to get, and so is in the next call, where all go by one decision, before the root comes.
+TEST(Pairs, ARankWithoutABlockRunsAheadOfTheRootsDecision) {
+  ThreadGroup(3, 0, {0, 1, 2}).run([](Transport& transport) {
+    Session session(transport, quick(), {});
+    const int me = session.rank();
+    const Counts counts = {5, 30000, 0};
+    for (int call = 0; call < 4; ++call) {
+      if (me == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      std::vector<Triple> all;
+      for (int r = 0; r < 3; ++r) append(all, for_pair(r, 0, counts[at(r)], call));
+      std::vector<Triple> got(counts[at(me)]);
+      session.scatterv<Triple>(me == 0 ? all : std::vector<Triple>{}, me == 0 ? counts : Counts{}, got, 0,
+                               "sln");
+      EXPECT_EQ(got, for_pair(me, 0, counts[at(me)], call));
+      const std::vector<int> mine = block(call, me, 30000);
+      std::vector<int> everything(3 * mine.size());
+      session.allgather<int>(mine, everything, "slb");
+      EXPECT_EQ(everything, whole(call, 3, mine.size()));
     }
     session.close();
   });

@@ -228,6 +228,27 @@ TEST(ArrivalExchange, AWeakerOrOlderReportChangesNothing) {
   });
 }
 
+// Rank 1 has no part in call 0, and is decided about in call 1 before rank 0 comes to call 0.
+TEST(ArrivalExchange, WhoAsksAloneIsNotHeldUpByARankThatRanAhead) {
+  std::latch decided(1);
+  ThreadGroup(2).run([&](Transport& transport) {
+    Party party(transport, 0, false);
+    if (transport.rank() == 1) {
+      EXPECT_EQ(party.call(1, Basis::waiting), (Decision{1, {}}));
+      decided.count_down();
+    } else {
+      while (!decided.try_wait()) {
+        if (!party.exchange.step()) std::this_thread::sleep_for(20us);
+      }
+      party.exchange.report({.iteration = 0, .arrival_ns = 5, .basis = Basis::alone});
+      (void)party.exchange.step();
+      EXPECT_EQ(party.exchange.decision(0), (Decision{0, {}}));
+      EXPECT_EQ(party.exchange.decision(1), (Decision{1, {}}));
+    }
+    party.close();
+  });
+}
+
 TEST(ArrivalExchange, CanBeLeftInTheMiddle) {
   ThreadGroup(3, 9).run([](Transport& transport) {
     Party party(transport, 0, true);

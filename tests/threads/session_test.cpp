@@ -288,22 +288,27 @@ TEST(Session, BeginsNoReductionEarlyWithAnotherOperation) {
 }
 
 TEST(Session, PlansByTheArrivalsOnceTheyArePredicted) {
-  std::atomic<int> planned{-1};
-  std::atomic<bool> same{true};
-  ThreadGroup(4).run([&](Transport& transport) {
-    Session session(transport, quick(), {});
-    constexpr std::size_t n = 30000;  // beyond an eager message, so that the order matters
-    for (int iteration = 0; iteration < 8; ++iteration) {
-      process(session, 20 + 5 * session.rank());
-      std::vector<int> all(session.rank() == 0 ? 4 * n : 0);
-      session.gather<int>(block(iteration, session.rank(), n), all, 0, "sls");
+  for (const char* algorithm : {"sbn", "sls"}) {
+    std::array<std::int64_t, 4> planned{};
+    ThreadGroup(4).run([&](Transport& transport) {
+      Session session(transport, quick(), {});
+      constexpr std::size_t n = 30000;  // beyond an eager message, so that the order matters
+      for (int iteration = 0; iteration < 8; ++iteration) {
+        process(session, 20 + 5 * session.rank());
+        std::vector<int> all(session.rank() == 0 ? 4 * n : 0);
+        session.gather<int>(block(iteration, session.rank(), n), all, 0, algorithm);
+      }
+      planned.at(static_cast<std::size_t>(session.rank())) = session.statistics().planned;
+    });
+    EXPECT_GE(planned[0], 4) << algorithm;
+    for (std::size_t leaf = 1; leaf < planned.size(); ++leaf) {
+      if (find_algorithm(Operation::gather, algorithm).plans_root_alone) {
+        EXPECT_EQ(planned.at(leaf), 0) << algorithm << ": only the root has an order";
+      } else {
+        EXPECT_EQ(planned.at(leaf), planned[0]) << algorithm << ": the ranks saw different decisions";
+      }
     }
-    const auto mine = static_cast<int>(session.statistics().planned);
-    EXPECT_GE(mine, 4);
-    int expected = -1;
-    if (!planned.compare_exchange_strong(expected, mine) && expected != mine) same = false;
-  });
-  EXPECT_TRUE(same) << "the ranks saw different decisions";
+  }
 }
 
 // What "auto" does about predictions depends on how far off they are, which differs between ranks: all must decide alike.

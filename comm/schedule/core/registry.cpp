@@ -58,6 +58,7 @@ const Algorithm& composed(const Algorithm& flat, const Composition& composition)
     made.algorithm = flat;
     made.algorithm.name = made.name;
     made.algorithm.can_be_ordered = false;
+    made.algorithm.plans_root_alone = false;
     made.algorithm.whole = nullptr;
     made.algorithm.local = nullptr;
     made.algorithm.transfers = nullptr;

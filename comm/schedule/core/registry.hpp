@@ -49,7 +49,9 @@ struct Algorithm {
   std::string_view bytes;    ///< through the busiest port, for m bytes per rank (or in the vector)
   std::string_view source;
   Segmentation segmentation = Segmentation::even;
-  bool uses_arrival = false;    ///< plans by Request::arrival_ns
+  bool uses_arrival = false;  ///< plans by Request::arrival_ns
+  /// Only the root's part depends on them: what the others send and receive is the same whatever the arrivals.
+  bool plans_root_alone = false;
   bool can_be_ordered = false;  ///< reductions: honours Request::ordered
   bool may_differ =
       false;  ///< floating-point sums may differ between ranks in the last bits; never chosen by "auto"

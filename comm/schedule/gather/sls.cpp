@@ -25,6 +25,7 @@ const Algorithm gather_sls{.operation = Operation::gather,
                            .source = "SG Fig. 9 (Fig. 10 BSLS: the same in the background)",
                            .segmentation = Segmentation::head_and_rest,
                            .uses_arrival = true,
+                           .plans_root_alone = true,
                            .local = generate};
 
 const Algorithm gatherv_sls{.operation = Operation::gatherv,
@@ -35,6 +36,7 @@ const Algorithm gatherv_sls{.operation = Operation::gatherv,
                             .source = "SG Fig. 9 (Fig. 10 BSLS: the same in the background)",
                             .segmentation = Segmentation::head_and_rest,
                             .uses_arrival = true,
+                            .plans_root_alone = true,
                             .local = generate};
 
 }  // namespace papfft::comm

@@ -15,6 +15,7 @@ const Algorithm scatter_sln{.operation = Operation::scatter,
                             .bytes = "(P-1)m",
                             .source = "SG Fig. 5 (Fig. 6 BSLN: the same in the background)",
                             .uses_arrival = true,
+                            .plans_root_alone = true,
                             .local = sorted_linear_scatter<Pacing::one_by_one>};
 
 const Algorithm scatterv_sln{.operation = Operation::scatterv,
@@ -25,6 +26,7 @@ const Algorithm scatterv_sln{.operation = Operation::scatterv,
                              .source = "SG Fig. 5 (Fig. 6 BSLN: the same in the background)",
                              .segmentation = Segmentation::whole,
                              .uses_arrival = true,
+                             .plans_root_alone = true,
                              .local = sorted_linear_scatter<Pacing::one_by_one>};
 
 }  // namespace papfft::comm

@@ -14,6 +14,7 @@ const Algorithm scatter_win{.operation = Operation::scatter,
                             .bytes = "(P-1)m",
                             .source = "own; SG Fig. 5 with non-blocking sends",
                             .uses_arrival = true,
+                            .plans_root_alone = true,
                             .local = sorted_linear_scatter<Pacing::windowed>};
 
 const Algorithm scatterv_win{.operation = Operation::scatterv,
@@ -24,6 +25,7 @@ const Algorithm scatterv_win{.operation = Operation::scatterv,
                              .source = "own; SG Fig. 5 with non-blocking sends",
                              .segmentation = Segmentation::whole,
                              .uses_arrival = true,
+                             .plans_root_alone = true,
                              .local = sorted_linear_scatter<Pacing::windowed>};
 
 }  // namespace papfft::comm

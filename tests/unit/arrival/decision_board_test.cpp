@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -53,6 +54,18 @@ TEST(DecisionBoard, OnlyTheDecidersOwnPatientArrivalForces) {
   EXPECT_EQ(board.decide(2), std::nullopt);
   board.report(1, {.iteration = 0, .arrival_ns = 3, .basis = Basis::arrived});
   EXPECT_EQ(board.decide(3), (Decision{0, {}}));
+}
+
+TEST(DecisionBoard, WhoAsksAloneGetsADecisionThatNobodyIsTold) {
+  DecisionBoard board(2, 0, kLead);
+  board.report(1, {.iteration = 0, .arrival_ns = 1, .basis = Basis::arrived});
+  board.report(0, {.iteration = 0, .arrival_ns = 3, .basis = Basis::alone});
+  const std::optional<Decision> own = board.decide(3);
+  EXPECT_EQ(own, (Decision{0, {3, 1}, kNoError, false}));
+  board.report(0, {.iteration = 1, .arrival_ns = 9, .basis = Basis::alone});
+  board.report(1, {.iteration = 2, .arrival_ns = 9, .basis = Basis::waiting});
+  EXPECT_EQ(board.decide(9), (Decision{1, {}, {}, false}));
+  EXPECT_EQ(board.decide(9), (Decision{2, {}, {}, true})) << "what is asked next is told";
 }
 
 TEST(DecisionBoard, DropsWhatComesTooLate) {
@@ -174,6 +187,9 @@ TEST(ArrivalUse, NobodyWaitsWhoWouldNotHaveWaited) {
     EXPECT_EQ(arrival_use(Operation::gather, 2, 2, thread, kEager, kEager), ArrivalUse::none);
     EXPECT_EQ(arrival_use(Operation::gather, 2, 2, thread, kLarge, kEager), ArrivalUse::urgent);
     EXPECT_EQ(arrival_use(Operation::reduce, 2, 2, thread, 8, kEager), ArrivalUse::none);
+    EXPECT_EQ(arrival_use(Operation::scatterv, 2, 2, thread, kEager, kEager), ArrivalUse::none);
+    EXPECT_EQ(arrival_use(Operation::scatterv, 2, 2, thread, kLarge, kEager), ArrivalUse::patient);
+    EXPECT_EQ(arrival_use(Operation::gatherv, 2, 2, thread, kLarge, kEager), ArrivalUse::urgent);
   }
   for (const Operation operation : {Operation::reduce, Operation::allreduce, Operation::allgather,
                                     Operation::allgatherv, Operation::reduce_scatter}) {

@@ -130,6 +130,18 @@ INSTANTIATE_TEST_SUITE_P(Hosts, EveryComposition, testing::ValuesIn(kComposed), 
   return name;
 });
 
+// Who of its host comes first leads it. So not the root alone must know when the ranks come.
+TEST(Composition, OfASortedScatterIsPlannedByAllRanks) {
+  const Algorithm& scatter = find_algorithm(Operation::scatter, "sln@hosts");
+  const Request together{.ranks = 4, .host = {0, 0, 1, 1}};
+  Request apart = together;
+  apart.arrival_ns = {0, 0, 900, 5};
+  EXPECT_NE(make_rank_schedule(scatter, together, 3).program.size(),
+            make_rank_schedule(scatter, apart, 3).program.size());
+  EXPECT_TRUE(scatter.flat->plans_root_alone);
+  EXPECT_FALSE(scatter.plans_root_alone);
+}
+
 /// Slots that cross each host's link, out of it and into it.
 struct Crossing {
   std::map<int, int> out;

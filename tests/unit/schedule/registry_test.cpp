@@ -82,6 +82,38 @@ TEST_P(EveryAlgorithm, GivesOneRankThePartItHasInTheWhole) {
   }
 }
 
+/// The part without its rounds, which are for printing.
+Program ops_of(const RankSchedule& part) {
+  Program ops;
+  for (int i = 0; i < part.program.size(); ++i) {
+    Op op = part.program[i];
+    op.round = 0;
+    ops.append(op, part.program.after(i));
+  }
+  return ops;
+}
+
+// Whoever makes the same part whatever the arrivals need not wait to hear of them.
+TEST_P(EveryAlgorithm, SaysWhetherTheRootAlonePlansByArrivals) {
+  const Algorithm& algorithm = *GetParam();
+  bool others_plan = false;
+  for (const Request& request : requests(algorithm, 8)) {
+    if (request.arrival_ns.empty()) continue;
+    Request together = request;
+    together.arrival_ns.clear();
+    for (Rank r = 0; r < request.ranks; ++r) {
+      const RankSchedule part = make_rank_schedule(algorithm, request, r);
+      const RankSchedule other = make_rank_schedule(algorithm, together, r);
+      const bool is_same = ops_of(part) == ops_of(other) && part.shape == other.shape;
+      others_plan = others_plan || (r != request.root && !is_same);
+    }
+  }
+  EXPECT_EQ(algorithm.plans_root_alone, algorithm.uses_arrival && !others_plan);
+  if (algorithm.uses_arrival && traits(algorithm.operation).sizes_are_own) {
+    EXPECT_TRUE(algorithm.plans_root_alone) << "ranks that know other sizes could not agree whether to ask";
+  }
+}
+
 TEST_P(EveryAlgorithm, IsDescribedWhole) {
   const Algorithm& a = *GetParam();
   for (const std::string_view text : {a.name, a.summary, a.rounds, a.bytes, a.source})
