@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <complex>
 #include <filesystem>
 #include <map>
@@ -25,7 +26,7 @@ struct Share {
   [[nodiscard]] std::uint64_t by_number(std::uint64_t number) const {
     if (layout == Layout::contiguous) return file * part + number;
     const bool is_mirrored = layout == Layout::folded && number % 2 == 1 && file > 0;
-    return files * number + (is_mirrored ? files - file : file);
+    return run() * (files * (number / run()) + (is_mirrored ? files - file : file)) + number % run();
   }
   /// How many of them are below k.
   [[nodiscard]] std::uint64_t below(std::uint64_t k) const {
@@ -33,8 +34,14 @@ struct Share {
       const std::uint64_t begin = file * part;
       return file + 1 == files ? k - std::min(k, begin) : std::clamp(k, begin, begin + part) - begin;
     }
-    return k / files + (by_number(k / files) < k ? 1 : 0);
+    const std::uint64_t number = k / (run() * files) * run();
+    const std::uint64_t begin = by_number(number);
+    return number + std::clamp(k, begin, begin + run()) - begin;
   }
+
+ private:
+  /// How many elements after each other a file has, before it is the next file's turn.
+  [[nodiscard]] std::uint64_t run() const { return layout == Layout::pairs ? 2 : 1; }
 };
 
 /// Reads from the files in turn what they have of a range.
@@ -115,19 +122,23 @@ Index read_index(const std::string& path) {
     index.sample_rate_hz = json.at("sample_rate_hz").get<double>();
     const auto type = types.find(json.at("element").text());
     if (type != types.end()) index.type = type->second;
-    for (const Layout layout : {Layout::folded, Layout::contiguous, Layout::everywhere}) {
-      if (json.at("layout").text() == to_string(layout)) index.layout = layout;
-    }
+    constexpr std::array kLayouts = {Layout::round_robin, Layout::folded, Layout::pairs, Layout::contiguous,
+                                     Layout::everywhere};
+    const auto* const layout =
+        std::ranges::find(kLayouts, json.at("layout").text(), [](Layout each) { return to_string(each); });
+    if (layout != kLayouts.end()) index.layout = *layout;
     if (index.layout == Layout::contiguous) index.part = json.at("part").get<std::uint64_t>();
     for (const Json& file : json.at("files")) index.files.push_back(neighbour(path, file.text()));
     constexpr std::uint64_t kMost = std::uint64_t{1} << 58U;
-    const bool is_good = type != types.end() && index.rows > 0 && index.length > 0 && !index.files.empty() &&
-                         index.length <= kMost / index.rows && index.part <= kMost / index.files.size();
+    const bool is_good = type != types.end() && layout != kLayouts.end() && index.rows > 0 &&
+                         index.length > 0 && !index.files.empty() && index.length <= kMost / index.rows &&
+                         index.part <= kMost / index.files.size();
     if (is_good) return index;
   } catch (const JsonError& error) {
     throw DataError(path, fmt::format("is no index of what ranks have: {}", error.what()));
   }
-  throw DataError(path, "is no index of what ranks have: its sizes, its element or its files make no sense");
+  throw DataError(
+      path, "is no index of what ranks have: its sizes, its element, its layout or its files make no sense");
 }
 
 std::unique_ptr<Source> open_part(const std::filesystem::path& path, const SampleType& type,
@@ -149,6 +160,9 @@ std::string_view to_string(Layout layout) noexcept {
       return "element k of a row is element k / ranks of the same row in files[k % ranks] where k / ranks is "
              "even, and "
              "in files[(ranks - k % ranks) % ranks] where it is odd";
+    case Layout::pairs:
+      return "element k of a row is element k / (2 * ranks) * 2 + k % 2 of the same row in files[k / 2 % "
+             "ranks]";
     case Layout::contiguous:
       return "element k of a row is element k - i * part of the same row in files[i], where i is the lesser "
              "of "

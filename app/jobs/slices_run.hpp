@@ -14,6 +14,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "app/io/placed_file.hpp"
@@ -25,8 +26,8 @@
 #include "app/run/job.hpp"
 #include "app/run/memory.hpp"
 #include "app/run/run_report.hpp"
+#include "fft/engines/real_pairs_inverse_fft.hpp"
 #include "fft/engines/real_slices_fft.hpp"
-#include "fft/engines/real_slices_inverse_fft.hpp"
 #include "fft/engines/slices_fft.hpp"
 
 namespace papfft::app {
@@ -53,7 +54,7 @@ class SlicesRun {
       job_.on_every_rank(work);
       return true;
     };
-    if (!each([&] { open_input(); }) || !each([&] { check_memory(); }) || !each([&] { make_outputs(); })) {
+    if (!each([&] { open_input(); }) || !each([&] { take_memory(); }) || !each([&] { make_outputs(); })) {
       return false;
     }
     if (options_.file_per_rank()) return true;
@@ -75,18 +76,20 @@ class SlicesRun {
           failure = std::current_exception();  // the others need this rank's messages until all can be told
         }
       };
-      with_fft([&](auto& fft) {
-        fft.execute([&](std::uint64_t first, auto elements) {
+      with_fft([&]<typename Fft>(Fft& fft) {
+        using Element = std::conditional_t<kIsReal<Fft>, In, Complex>;
+        fft.execute([&](std::uint64_t first, std::span<Element> elements) {
           unless_failed("read", read_s_, [&] { read(row, first, elements); });
-          if (failure) std::ranges::fill(elements, typename decltype(elements)::value_type{});
+          if (failure) std::ranges::fill(elements, Element{});
         });
       });
       tell_failure(failure);
       if (options_.leave_distributed) {
-        unless_failed("write", write_s_, [&] { leave(row); });
+        unless_failed("write", write_s_, [&] { with_fft([&](auto& fft) { leave(row, fft); }); });
       } else {
-        with_fft([&](auto& fft) {
-          fft.put_in_order([&](std::uint64_t first, auto results) {
+        with_fft([&]<typename Fft>(Fft& fft) {
+          using Result = std::conditional_t<kIsComplex<Fft>, Complex, Out>;
+          fft.put_in_order([&](std::uint64_t first, std::span<const Result> results) {
             unless_failed("write", write_s_, [&] { write_in_order(row, first, results); });
           });
         });
@@ -99,9 +102,11 @@ class SlicesRun {
   }
 
   [[nodiscard]] const fft::PhaseTimes& times() const {
-    return real_fft_ ? real_fft_->times() : fft_->times();
+    return with_fft([](const auto& fft) -> const fft::PhaseTimes& { return fft.times(); });
   }
-  [[nodiscard]] fft::LocalKernel kernel() const { return real_fft_ ? real_fft_->kernel() : fft_->kernel(); }
+  [[nodiscard]] fft::LocalKernel kernel() const {
+    return with_fft([](const auto& fft) { return fft.kernel(); });
+  }
   /// Of the samples that this rank has read.
   [[nodiscard]] std::uint64_t non_finite() const { return non_finite_; }
   /// Where this rank's time went, by name.
@@ -121,9 +126,17 @@ class SlicesRun {
 
  private:
   using Files = io::PlacedFiles<Out>;
-  /// Where real samples are shared as such.
-  using RealFft =
-      std::conditional_t<Shape::kRealOut, fft::RealSlicesInverseFft<Real>, fft::RealSlicesFft<Real>>;
+  using ComplexFft = fft::SlicesFft<Real>;
+  using RealFft = fft::RealSlicesFft<Real>;
+  using PairsFft = fft::RealPairsInverseFft<Real>;
+  /// The latter two share real samples as such: the last one where each rank keeps some of them.
+  using AnyFft = std::conditional_t<
+      Shape::kRealOut, std::variant<ComplexFft, RealFft, PairsFft>,
+      std::conditional_t<Shape::kRealIn, std::variant<ComplexFft, RealFft>, std::variant<ComplexFft>>>;
+  template <typename Fft>
+  static constexpr bool kIsComplex = std::is_same_v<Fft, ComplexFft>;
+  template <typename Fft>
+  static constexpr bool kIsReal = std::is_same_v<Fft, RealFft>;
 
   void open_input() {
     if (input_ == nullptr) input_ = options_.io.open();
@@ -135,10 +148,18 @@ class SlicesRun {
     }
   }
 
-  void check_memory() {
-    const bool real = plan_.split_real != 0;
-    const std::uint64_t need = real ? RealFft::memory_bytes(plan_.length, ranks())
-                                    : fft::SlicesFft<Real>::memory_bytes(plan_.length, ranks());
+  /// Of the transform that fits the samples, and what is done with the result.
+  void take_memory() {
+    if (plan_.split_real == 0) return make_fft<ComplexFft>();
+    if constexpr (Shape::kRealOut) {
+      if (options_.file_per_rank()) return make_fft<PairsFft>();
+    }
+    if constexpr (Shape::kRealIn || Shape::kRealOut) make_fft<RealFft>();
+  }
+
+  template <typename Fft>
+  void make_fft() {
+    const std::uint64_t need = Fft::memory_bytes(plan_.length, ranks());
     const std::uint64_t there = available_memory_bytes(job_.comm().ranks_on_host());
     if (need > there) {
       throw MemoryError(fmt::format(
@@ -149,20 +170,13 @@ class SlicesRun {
     }
     const fft::SlicesPlan how{
         .length = plan_.length, .direction = options_.direction(), .rigor = fft::Rigor::tuned};
-    if (real) {
-      real_fft_ = std::make_unique<RealFft>(job_.comm(), how);
-    } else {
-      fft_ = std::make_unique<fft::SlicesFft<Real>>(job_.comm(), how);
-    }
+    fft_ = std::make_unique<AnyFft>(std::in_place_type<Fft>, job_.comm(), how);
   }
 
   /// Calls work(the transform of this kind of samples).
   template <typename Work>
-  void with_fft(const Work& work) {
-    if constexpr (Shape::kRealIn || Shape::kRealOut) {
-      if (real_fft_) return work(*real_fft_);
-    }
-    work(*fft_);
+  decltype(auto) with_fft(const Work& work) const {
+    return std::visit(work, *fft_);
   }
 
   [[nodiscard]] std::vector<std::uint64_t> shape(std::uint64_t length) const {
@@ -248,7 +262,7 @@ class SlicesRun {
 
   /// Collective. X[N/2] of real samples, which rank 0 has, belongs to the rank whose part ends with it.
   void pass_last_bin(std::uint64_t row) {
-    if (plan_.split_real == 0) return;
+    if (!Shape::kRealIn || plan_.split_real == 0) return;
     std::int32_t is_passed = last_bin_ ? 1 : 0;
     if (job_.from_root(is_passed) == 0) return;
     const Complex bin = job_.from_root(last_bin_.value_or(Complex{}));
@@ -261,8 +275,10 @@ class SlicesRun {
 
   /// Elements of a result in each rank's contiguous part, but the last one's.
   [[nodiscard]] std::uint64_t part_length() const {
-    if (fft_) return ranks() * fft_->layout().width;
-    return 2 * ranks() * fft::HalfSpectrumLayout(real_fft_->layout()).width;
+    return with_fft([&]<typename Fft>(const Fft& fft) -> std::uint64_t {
+      if constexpr (kIsReal<Fft>) return 2 * ranks() * fft::HalfSpectrumLayout(fft.layout()).width;
+      return (kIsComplex<Fft> ? 1 : 2) * ranks() * fft.layout().width;
+    });
   }
   [[nodiscard]] std::uint64_t part_begin(int rank) const {
     return std::min(static_cast<std::uint64_t>(rank) * part_length(), Shape::out(plan_.length));
@@ -272,18 +288,19 @@ class SlicesRun {
   }
 
   /// Writes what this rank has of a result.
-  void leave(std::uint64_t row) {
-    if constexpr (Shape::kRealIn) {
-      constexpr std::size_t kPiece = std::size_t{1} << 17U;
-      std::vector<Complex> bins;
-      for (std::size_t done = 0; real_fft_ && done < mine(); done += bins.size()) {
-        bins.resize(std::min(kPiece, mine() - done));
-        real_fft_->get_bins(done, bins);
-        write(row * mine() + done, std::span<const Complex>(bins));
-      }
-    }
-    if (fft_) write(row * mine(), std::span<const Complex>(fft_->bins().first(mine())));
+  void leave(std::uint64_t row, ComplexFft& fft) {
+    write(row * mine(), std::span<const Complex>(fft.bins().first(mine())));
   }
+  void leave(std::uint64_t row, RealFft& fft) {
+    constexpr std::size_t kPiece = std::size_t{1} << 17U;
+    std::vector<Complex> bins;
+    for (std::size_t done = 0; done < mine(); done += bins.size()) {
+      bins.resize(std::min(kPiece, mine() - done));
+      fft.get_bins(done, bins);
+      write(row * mine() + done, std::span<const Complex>(bins));
+    }
+  }
+  void leave(std::uint64_t row, PairsFft& fft) { write(row * mine(), fft.samples()); }
 
   void write(std::uint64_t first, std::span<const Real> samples) {
     if constexpr (Shape::kRealOut) files_->write(first, samples);
@@ -320,9 +337,10 @@ class SlicesRun {
                                        .length = Shape::out(plan_.length),
                                        .element = element_name<Out>(),
                                        .sample_rate_hz = plan_.rate_hz,
-                                       .layout = options_.parts ? io::Layout::contiguous
-                                                 : real_fft_    ? io::Layout::folded
-                                                                : io::Layout::round_robin,
+                                       .layout = options_.parts          ? io::Layout::contiguous
+                                                 : plan_.split_real == 0 ? io::Layout::round_robin
+                                                 : Shape::kRealOut       ? io::Layout::pairs
+                                                                         : io::Layout::folded,
                                        .part = part_length()};
         for (const std::string& path : options_.io.out) write_index(path, result);
       });
@@ -333,6 +351,7 @@ class SlicesRun {
   /// How many elements of each result are this rank's.
   [[nodiscard]] std::size_t mine() const {
     if (options_.parts) return static_cast<std::size_t>(part_end(job_.rank()) - part_begin(job_.rank()));
+    if (Shape::kRealOut && plan_.split_real != 0) return static_cast<std::size_t>(plan_.length / ranks());
     return static_cast<std::size_t>(
         share_of(Shape::out(plan_.length), static_cast<std::uint64_t>(job_.rank()), ranks()));
   }
@@ -342,8 +361,7 @@ class SlicesRun {
   const TransformPlan& plan_;
   std::shared_ptr<io::Source> input_;
   RunReport& report_;
-  std::unique_ptr<fft::SlicesFft<Real>> fft_;
-  std::unique_ptr<RealFft> real_fft_;  // instead
+  std::unique_ptr<AnyFft> fft_;
   std::unique_ptr<Files> files_;
   std::vector<Real> real_;  // a piece of the result
   std::optional<Complex> last_bin_;

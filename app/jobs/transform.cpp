@@ -178,7 +178,7 @@ class Transform {
     }
     plan_ = plan;
     plan_.engine = Engine::slices;
-    plan_.split_real = slices_split_real(options_, shared_work(plan)) ? 1 : 0;
+    plan_.split_real = can_share_real(shared_work(plan)) ? 1 : 0;
     return true;
   }
 
@@ -594,7 +594,8 @@ void add_transform(cli::Command& app) {
   cli::Option* leave =
       command->add_flag("--leave-distributed", options->leave_distributed,
                         "results stay with the ranks: rank r of P writes elements r, r+P, "
-                        "r+2P, ... (of real samples by engine slices: r, 2P-r, 2P+r, ...) of OUT.npy "
+                        "r+2P, ... (bins of real samples by engine slices: r, 2P-r, 2P+r, ...; real "
+                        "samples: pair r, r+P, ...) of OUT.npy "
                         "to OUT.rankr.npy on its own host, and rank 0 writes OUT.index.json");
   cli::Option* everywhere =
       command

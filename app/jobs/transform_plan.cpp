@@ -162,9 +162,8 @@ void check_transform(const TransformOptions& options) {
   }
 }
 
-bool slices_split_real(const TransformOptions& options, const fft::SharedWork& work) {
-  return work.real && fft::can_share(work.length, true, work.ranks()) &&
-         !(options.inverse && options.file_per_rank());
+bool can_share_real(const fft::SharedWork& work) {
+  return work.real && fft::can_share(work.length, true, work.ranks());
 }
 
 std::optional<std::string> why_slices(const TransformOptions& options, const TransformPlan& plan,
@@ -181,7 +180,7 @@ std::optional<std::string> why_slices(const TransformOptions& options, const Tra
                        memory_text(known.root_bytes));
   }
   // Real samples that go as complex ones would take twice the bytes.
-  const bool goes_doubled = work.real && !slices_split_real(options, work);
+  const bool goes_doubled = work.real && !can_share_real(work);
   const bool asked_for_others =
       job.scatter != "auto" || job.gather != "auto" || job.arrivals.delays() || goes_doubled;
   if (asked_for_others || known.vector_bytes < kLeastBytes) return std::nullopt;
@@ -223,7 +222,7 @@ int sharing_ranks(const TransformOptions& options, std::optional<std::uint64_t> 
 EngineChoice choose_engine(const TransformOptions& options, const TransformPlan& plan,
                            const fft::SharedWork& work, const std::string& name) {
   const bool whole_share = fft::can_share(work.length, false, work.ranks());
-  const bool real_share = work.real && fft::can_share(work.length, true, work.ranks());
+  const bool real_share = can_share_real(work);
   const bool can_split = whole_share || real_share;
   EngineChoice choice;
   if (options.distributed()) {

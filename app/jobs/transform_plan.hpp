@@ -125,9 +125,8 @@ struct TransformShape {
 /// What results are multiplied by, as scipy.fft's `norm` has it, on top of the inverse's 1/N.
 [[nodiscard]] double norm_factor(const TransformOptions& options, std::uint64_t length);
 
-/// Whether engine slices shares real vectors as such, at half the traffic and memory. Not if real samples stay with the ranks: they would
-/// be neither each rank's P-th nor contiguous.
-[[nodiscard]] bool slices_split_real(const TransformOptions& options, const fft::SharedWork& work);
+/// Whether the vectors are real, and the ranks can share them as such, at half the traffic and memory.
+[[nodiscard]] bool can_share_real(const fft::SharedWork& work);
 
 /// What is known before an input is read, by rank 0 or by all.
 struct SlicesCase {

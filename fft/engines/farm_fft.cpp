@@ -55,24 +55,13 @@ FarmFft<T>::FarmFft(comm::Collectives& comm, const ParallelPlan& plan)
   }
 }
 
-/// Of a vector, in samples of its kind.
-template <typename T>
-std::size_t FarmFft<T>::in_length() const {
-  return plan_.real && plan_.direction == Direction::inverse ? plan_.length / 2 + 1 : plan_.length;
-}
-template <typename T>
-std::size_t FarmFft<T>::out_length() const {
-  return plan_.real && plan_.direction == Direction::forward ? plan_.length / 2 + 1 : plan_.length;
-}
 template <typename T>
 std::size_t FarmFft<T>::task_bytes() const {
-  const bool real = plan_.real && plan_.direction == Direction::forward;
-  return group_ * in_length() * (real ? sizeof(T) : sizeof(Complex));
+  return group_ * plan_.in_length() * (plan_.gives_half() ? sizeof(T) : sizeof(Complex));
 }
 template <typename T>
 std::size_t FarmFft<T>::result_bytes() const {
-  const bool real = plan_.real && plan_.direction == Direction::inverse;
-  return group_ * out_length() * (real ? sizeof(T) : sizeof(Complex));
+  return group_ * plan_.out_length() * (plan_.takes_half() ? sizeof(T) : sizeof(Complex));
 }
 
 template <typename T>
@@ -104,8 +93,8 @@ std::uint64_t FarmFft<T>::run_as(const std::function<Offer<In>()>& source,
   bool ended = false;
   std::uint64_t vectors = 0;
   Pauses idle(observer_);
-  const std::size_t in_length = this->in_length();
-  const std::size_t out_length = this->out_length();
+  const std::size_t in_length = plan_.in_length();
+  const std::size_t out_length = plan_.out_length();
 
   // Calls each(offer, number) for the vectors of the next task.
   const auto take = [&](const auto& each) {

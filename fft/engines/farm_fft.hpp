@@ -49,8 +49,6 @@ class FarmFft {
  private:
   using MoveOn = comm::Farm::MoveOn;
 
-  [[nodiscard]] std::size_t in_length() const;
-  [[nodiscard]] std::size_t out_length() const;
   [[nodiscard]] std::size_t task_bytes() const;
   [[nodiscard]] std::size_t result_bytes() const;
   template <typename In, typename Out>

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <variant>
 
@@ -18,8 +19,8 @@
 
 namespace papfft::fft {
 
-/// What SlicesFft is for complex samples: the transform of one real vector that no rank holds, forward. Half of the bytes go over the
-/// links, and half of the work is done. With R = 2P and M = N/R:
+/// What SlicesFft is for complex samples: the transform of one real vector that no rank holds. Half of the bytes go over the links, and
+/// half of the work is done. With R = 2P and M = N/R:
 ///
 ///   rank c      has slice c of the rows x[j M + n], j < R: R contiguous pieces of the vector
 ///               makes slice c of all P blocks                         (RealSplit)
@@ -31,19 +32,23 @@ namespace papfft::fft {
 ///
 ///   all-to-all  brings rank d the bins from P h to P h', for its part of all h, if wanted
 ///
-/// Exchanges go in chunks as SlicesFft's; but the transform is over before the second one begins. The numbers are ParallelFft's
-/// of real samples, to the last bit.
+/// The inverse goes through the same places backwards, from the bins in natural order to the pieces (RealMerge), and is scaled by 1/N.
+///
+/// Exchanges go in chunks as SlicesFft's. The one of samples goes on beside the transform, the one of bins does not. The numbers are
+/// ParallelFft's of real samples, to the last bit.
 template <typename T>
 class RealSlicesFft {
  public:
   using Complex = std::complex<T>;
-  /// Gives the samples [first, first + samples.size()) of the vector.
-  using Read = std::function<void(std::uint64_t first, std::span<T> samples)>;
-  /// Takes the bins [first, first + bins.size()).
-  using Write = std::function<void(std::uint64_t first, std::span<const Complex> bins)>;
+  /// Gives the samples [first, first + samples.size()) of the vector. What it throws leaves the other ranks waiting.
+  using ReadSamples = std::function<void(std::uint64_t first, std::span<T> samples)>;
+  using WriteSamples = std::function<void(std::uint64_t first, std::span<const T> samples)>;
+  /// The same of bins. The imaginary parts of X[0] and X[N/2] are ignored, as numpy.fft.irfft does.
+  using ReadBins = std::function<void(std::uint64_t first, std::span<Complex> bins)>;
+  using WriteBins = std::function<void(std::uint64_t first, std::span<const Complex> bins)>;
 
   /// Not collective. @param comm  must outlive this object
-  /// @throws std::invalid_argument  twice the number of ranks does not divide the length; not forward; no such algorithm
+  /// @throws std::invalid_argument  twice the number of ranks does not divide the length; no such algorithm
   RealSlicesFft(comm::Collectives& comm, const SlicesPlan& plan);
 
   /// Bytes that a rank needs for such a transform at most, about.
@@ -51,11 +56,16 @@ class RealSlicesFft {
 
   /// Of the blocks.
   [[nodiscard]] const SliceLayout& layout() const noexcept { return layout_; }
-  [[nodiscard]] LocalKernel kernel() const noexcept;
+  [[nodiscard]] LocalKernel kernel() const;
+  /// The bins that a rank has in natural order. Rank 0 has X[N/2] as well.
+  [[nodiscard]] Columns part(std::size_t rank) const noexcept { return ordered_.part(rank); }
+  [[nodiscard]] const PhaseTimes& times() const { return times_; }
+
+  // Forward. @throws std::logic_error  the plan is of the other direction
 
   /// Collective. Reads this rank's pieces of the vector and transforms it. Then one of the following gives the result.
-  /// @param read  as SlicesFft's
-  void execute(const Read& read);
+  /// @param read  called for pieces of the rank's slice, each once
+  void execute(const ReadSamples& read);
   /// The same for one who has them in memory. @param slice  Shape: 2P x (length of this rank's slice); row j is x[j M + n ..]
   void execute(const T* slice);
 
@@ -67,33 +77,43 @@ class RealSlicesFft {
   /// Not collective. After execute(): some of these, in rising order. Number h is X[P h + r] for even h or r = 0, else X[P h + P - r].
   void get_bins(std::size_t first, std::span<Complex> bins);
 
-  /// The bins that a rank is given in natural order.
-  [[nodiscard]] Columns part(std::size_t rank) const noexcept { return ordered_.part(rank); }
   /// Collective, after execute(): brings the N/2+1 bins in natural order.
   /// @param write  gets this rank's part of them piece by piece, each piece once
-  void put_in_order(const Write& write);
+  void put_in_order(const WriteBins& write);
 
-  [[nodiscard]] const PhaseTimes& times() const { return times_; }
+  // Inverse. @throws std::logic_error  the plan is of the other direction
+
+  /// Collective. Reads this rank's part of the bins, and brings them to where they are transformed.
+  /// @param read  called for pieces of the part, each once
+  void execute(const ReadBins& read);
+  /// Collective, after execute(), once: transforms them, and brings the samples to where they are written.
+  /// @param write  gets this rank's slices of the rows piece by piece, each piece once
+  void put_in_order(const WriteSamples& write);
 
  private:
   using Exchange = ChunkedExchange<T>;
   /// Says where the rows of some columns are.
   using Load = std::function<std::span<const T* const>(Columns columns)>;
 
-  [[nodiscard]] typename SteppedFft<T>::Matrix matrix_in() const;
+  [[nodiscard]] typename Exchange::Matrix sample_matrix(Direction direction) const;
   void run(const Load& load);
-  /// Numbers first, first + 2, ... of get_bins(). @param to  Shape: count
+  /// Where numbers first, first + 2, ... of get_bins() are in the block. @param work  called as work(i, element, whether that is the
+  /// conjugate of number first + 2 i)
+  template <typename Work>
+  void for_every_other(std::size_t first, std::size_t count, const Work& work) const;
+  /// @param to  Shape: count
   void get_every_other(std::size_t first, std::size_t count, Complex* to);
 
   std::size_t rank_;
   SliceLayout layout_;
   Columns slice_;
-  RealSplit<T> split_;
-  std::variant<SteppedFft<T>, SteppedRealFft<T>> local_;  // the latter on rank 0
   HalfSpectrumLayout ordered_;
+  std::optional<RealSplit<T>> split_;                     // forward
+  std::optional<RealMerge<T>> merge_;                     // inverse
+  std::variant<SteppedFft<T>, SteppedRealFft<T>> local_;  // the latter on rank 0
   Exchange exchange_;
-  typename Exchange::Route way_in_;
-  typename Exchange::Route way_out_;
+  typename Exchange::Route of_samples_;
+  typename Exchange::Route of_bins_;
   PhaseTimes times_;
 };
 

@@ -25,6 +25,13 @@ struct ParallelPlan {
   Rigor rigor = Rigor::estimate;
   /// Of each rank's own transforms; nothing: as `rigor` says.
   std::optional<LocalKernel> local_kernel = std::nullopt;
+
+  /// Elements of a vector as it comes and as it goes.
+  [[nodiscard]] std::size_t in_length() const { return takes_half() ? length / 2 + 1 : length; }
+  [[nodiscard]] std::size_t out_length() const { return gives_half() ? length / 2 + 1 : length; }
+  /// Whether these are half a spectrum; the others are real samples then.
+  [[nodiscard]] bool takes_half() const { return real && direction == Direction::inverse; }
+  [[nodiscard]] bool gives_half() const { return real && direction == Direction::forward; }
 };
 
 /// Is told on every rank how a parallel transform proceeds, so that it can predict when the ranks will gather.

@@ -6,7 +6,6 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 namespace papfft::fft {
@@ -43,8 +42,7 @@ StreamFft<T>::StreamFft(comm::Collectives& comm, const ParallelPlan& plan, int d
   stride_ = block;
   if (block_bytes < wanted_bytes) {
     group_ = std::min(wanted_bytes / block_bytes, kMostInGroup);
-    constexpr std::size_t kAligned = Buffer<Complex>::kAlignmentBytes / sizeof(Complex);
-    if (group_ > 1) stride_ = (block + kAligned - 1) / kAligned * kAligned;
+    if (group_ > 1) stride_ = Buffer<Complex>::whole_lines(block);
   }
   const bool root = comm.rank() == 0;
   for (Slot& slot : slots_) {
@@ -82,8 +80,7 @@ template <typename T>
 template <typename In, typename Out>
 std::uint64_t StreamFft<T>::run_root(const Source<In>& source, const Sink<Out>& sink) {
   begin();
-  const std::size_t length = std::is_same_v<Out, T> || !plan_.real ? plan_.length : plan_.length / 2 + 1;
-  Buffer<Out> result(length);
+  Buffer<Out> result(plan_.out_length());
   while (!(ended_ && done_ == started_)) {
     bool any = feed(source);
     if (computed_ < started_) {

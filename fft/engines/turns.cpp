@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <span>
-#include <type_traits>
 
 namespace papfft::fft {
 
@@ -67,8 +66,7 @@ std::uint64_t TurnsFft<T>::run(const Source<Complex>& source, const Sink<T>& sin
 template <typename T>
 template <typename In, typename Out>
 std::uint64_t TurnsFft<T>::run_as(const Source<In>& source, const Sink<Out>& sink) {
-  const std::size_t length = std::is_same_v<Out, T> || !plan_.real ? plan_.length : plan_.length / 2 + 1;
-  Buffer<Out> result(is_root_ ? length : 0);
+  Buffer<Out> result(is_root_ ? plan_.out_length() : 0);
   Offer<In> offer;
   const auto ask = [&]() -> std::optional<bool> {
     offer = source();

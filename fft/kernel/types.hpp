@@ -24,6 +24,16 @@ class Buffer {
  public:
   static constexpr std::size_t kAlignmentBytes = 64;
 
+  /// So many elements, and what is left of the last one's cache line.
+  [[nodiscard]] static constexpr std::size_t whole_lines(std::size_t elements) noexcept {
+    constexpr std::size_t kLine = kAlignmentBytes / sizeof(T);
+    return (elements + kLine - 1) / kLine * kLine;
+  }
+  /// A cache line more than that, for parts of a buffer: a power of two apart they would compete for the same cache sets.
+  [[nodiscard]] static constexpr std::size_t apart(std::size_t elements) noexcept {
+    return whole_lines(elements) + kAlignmentBytes / sizeof(T);
+  }
+
   Buffer() = default;
   /// @throws std::bad_alloc, std::bad_array_new_length
   explicit Buffer(std::size_t size) : data_(allocate(size)), size_(size) {}

@@ -20,8 +20,6 @@ constexpr std::size_t kInterleaveUnits = 1;
 constexpr std::size_t kShortestShared = std::size_t{1} << 16U;
 constexpr std::size_t kTileParts = 16;
 
-constexpr std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
-
 }  // namespace
 
 template <typename T>
@@ -31,7 +29,6 @@ LocalFft<T>::LocalFft(std::size_t length, Direction direction, Rigor rigor)
 template <typename T>
 LocalFft<T>::LocalFft(std::size_t length, Direction direction, LocalKernel kernel, Rigor rigor)
     : length_(length), direction_(direction), kernel_(kernel) {
-  constexpr std::size_t kLine = Buffer<Complex>::kAlignmentBytes / sizeof(Complex);
   switch (kernel) {
     case LocalKernel::own:
       own_ = PowerOfTwoFft<T>::get(length);
@@ -47,8 +44,7 @@ LocalFft<T>::LocalFft(std::size_t length, Direction direction, LocalKernel kerne
   }
   const std::size_t vector_length = length / pieces_;
   plan_ = FftwPlan<T>::get(complex_kind(direction), vector_length, rigor);
-  // A cache line more than needed: pieces a power of two apart would compete for the same cache sets.
-  pitch_ = round_up(vector_length, kLine) + kLine;
+  pitch_ = Buffer<Complex>::apart(vector_length);
 }
 
 template <typename T>
@@ -85,10 +81,8 @@ template <typename T>
 void LocalFft<T>::execute_in_tiles(const Complex* in, Complex* out, ProgressCounter& counter) {
   const bool one_thread = omp_in_parallel() != 0;
   const auto threads = static_cast<std::size_t>(one_thread ? 1 : omp_get_max_threads());
-  const std::size_t tile_pitch =
-      round_up(own_->tile_size(), Buffer<Complex>::kAlignmentBytes / sizeof(Complex));
-  const std::size_t shared_pitch =
-      round_up(own_->shared_size(), Buffer<Complex>::kAlignmentBytes / sizeof(Complex));
+  const std::size_t tile_pitch = Buffer<Complex>::whole_lines(own_->tile_size());
+  const std::size_t shared_pitch = Buffer<Complex>::whole_lines(own_->shared_size());
   const std::size_t work_size = shared_pitch + threads * tile_pitch;
   if (work_.size() < work_size) work_ = Buffer<Complex>(work_size);
 #pragma omp parallel num_threads(static_cast <int>(threads)) if (!one_thread)
@@ -111,24 +105,16 @@ void LocalFft<T>::execute_in_tiles(const Complex* in, Complex* out, ProgressCoun
 template <typename T>
 void LocalFft<T>::execute_batch(const Complex* in, Complex* out, std::size_t batch,
                                 const Progress& progress) {
-  const int threads = batch <= 1 || omp_in_parallel() != 0 ? 1 : omp_get_max_threads();
-  const bool one_thread = threads == 1;
   // FFTW rounds in another order when in place or unaligned: such vectors go through aligned work space instead.
   const bool aligned_vectors =
       batch <= 1 || FftwPlan<T>::is_aligned(in + length_) == FftwPlan<T>::is_aligned(in);
   const bool from_place = aligned_vectors && FftwPlan<T>::is_aligned(in);
   const bool direct = in != out && from_place && FftwPlan<T>::is_aligned(out);
-  const std::size_t thread_work = direct ? 0 : from_place ? pitch_ : 2 * pitch_;
-  const std::size_t work_size = static_cast<std::size_t>(threads) * thread_work;
-  if (work_.size() < work_size) work_ = Buffer<Complex>(work_size);
-  const auto transform = [&](std::size_t v, std::size_t thread) {
+  const std::size_t work_size = direct ? 0 : from_place ? pitch_ : 2 * pitch_;
+  for_each_vector(batch, work_size, work_, progress, [&](std::size_t v, Complex* result) {
     const Complex* const from = in + v * length_;
     Complex* const to = out + v * length_;
-    if (direct) {
-      plan_->execute(from, to);
-      return;
-    }
-    Complex* const result = work_.data() + thread * thread_work;
+    if (direct) return plan_->execute(from, to);
     if (from_place) {
       plan_->execute(from, result);
     } else {
@@ -136,17 +122,7 @@ void LocalFft<T>::execute_batch(const Complex* in, Complex* out, std::size_t bat
       plan_->execute(result + pitch_, result);
     }
     std::copy_n(result, length_, to);
-  };
-  if (one_thread && !progress) {  // even a region of one thread takes longer than a short transform
-    for (std::size_t v = 0; v < batch; ++v) transform(v, 0);
-    return;
-  }
-  ProgressCounter counter(progress, batch);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (!one_thread)
-  for (std::size_t v = 0; v < batch; ++v) {
-    counter.run(1, [&] { transform(v, static_cast<std::size_t>(one_thread ? 0 : omp_get_thread_num())); });
-  }
-  counter.finish();
+  });
 }
 
 template <typename T>
@@ -162,7 +138,8 @@ void LocalFft<T>::execute_in_pieces(const Complex* in, Complex* out, ProgressCou
   const std::size_t made_pitch = at_result ? piece_length : pitch_;
   // Slice s of a piece; borders at multiples of the pass's tile width.
   const auto border = [&](std::size_t s) {
-    return std::min(piece_length, round_up(piece_length * s / count, ColumnDft<T>::kColumns));
+    constexpr std::size_t kTile = ColumnDft<T>::kColumns;
+    return std::min(piece_length, (piece_length * s / count + kTile - 1) / kTile * kTile);
   };
 #pragma omp parallel if (omp_in_parallel() == 0)
   {

@@ -56,8 +56,7 @@ class ProgressCounter {
 template <typename Complex, typename Body>
 void for_each_vector(std::size_t batch, std::size_t work_size, Buffer<Complex>& work,
                      const Progress& progress, const Body& body) {
-  constexpr std::size_t kLine = Buffer<Complex>::kAlignmentBytes / sizeof(Complex);
-  const std::size_t pitch = (work_size + kLine - 1) / kLine * kLine;
+  const std::size_t pitch = Buffer<Complex>::whole_lines(work_size);
   const int threads = batch <= 1 || omp_in_parallel() != 0 ? 1 : omp_get_max_threads();
   const bool one_thread = threads == 1;
   const std::size_t total = static_cast<std::size_t>(threads) * pitch;

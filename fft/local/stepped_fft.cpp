@@ -7,11 +7,6 @@
 #include <utility>
 
 namespace papfft::fft {
-namespace {
-
-constexpr std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
-
-}  // namespace
 
 template <typename T>
 SteppedFft<T>::SteppedFft(std::size_t length, std::size_t parts, Direction direction, Rigor rigor,
@@ -41,7 +36,7 @@ void SteppedFft<T>::for_each_tile(Columns columns, const Body& body) {
   const std::size_t last = columns.end / own_->tile_columns();
   const auto threads = std::min(static_cast<std::size_t>(omp_in_parallel() != 0 ? 1 : omp_get_max_threads()),
                                 std::max<std::size_t>(1, last - first));
-  const std::size_t pitch = round_up(own_->tile_size(), Buffer<Complex>::kAlignmentBytes / sizeof(Complex));
+  const std::size_t pitch = Buffer<Complex>::whole_lines(own_->tile_size());
   if (tile_space_.size() < threads * pitch) tile_space_ = Buffer<Complex>(threads * pitch);
   if (threads == 1) {
     for (std::size_t tile = first; tile < last; ++tile) body(tile, tile_space_.data());
@@ -119,13 +114,13 @@ std::span<std::complex<T>> SteppedFft<T>::result() {
 }
 
 template <typename T>
-SteppedRealFft<T>::SteppedRealFft(std::size_t length, std::size_t parts, Rigor rigor,
+SteppedRealFft<T>::SteppedRealFft(std::size_t length, std::size_t parts, Direction direction, Rigor rigor,
                                   std::optional<LocalKernel> kernel)
-    : fft_(length, parts, Direction::forward, rigor, kernel), roots_(length) {}
+    : fft_(length, parts, direction, rigor, kernel), roots_(length) {}
 
 template <typename T>
 void SteppedRealFft<T>::put(Columns columns, const Complex* part, std::size_t pitch) {
-  result_.reset();
+  is_turned_ = false;
   if (fft_.goes_in_steps()) return put_pairs(columns, part, pitch);
   // The pairs one after another are v itself: the real parts, followed by the imaginary ones.
   const std::span<Complex> pairs = fft_.vector();
@@ -163,21 +158,20 @@ void SteppedRealFft<T>::put_pairs(Columns columns, const Complex* part, std::siz
 
 template <typename T>
 std::span<std::complex<T>> SteppedRealFft<T>::result() {
-  if (!result_) {
-    result_ = fft_.result();
-    unfold_packed_spectrum<T>(*result_, roots_);
-  }
-  return *result_;
+  const std::span<Complex> bins = fft_.result();
+  if (!std::exchange(is_turned_, true)) unfold_packed_spectrum<T>(bins, roots_);
+  return bins;
 }
 
 template <typename T>
-SteppedRealInverseFft<T>::SteppedRealInverseFft(std::size_t length, std::size_t parts, Rigor rigor,
-                                                std::optional<LocalKernel> kernel)
-    : fft_(length, parts, Direction::inverse, rigor, kernel), roots_(length) {}
+std::span<std::complex<T>> SteppedRealFft<T>::vector() {
+  is_turned_ = false;
+  return fft_.vector();
+}
 
 template <typename T>
-void SteppedRealInverseFft<T>::get(Columns columns, Complex* part, std::size_t pitch) {
-  if (!std::exchange(is_folded_, true)) {
+void SteppedRealFft<T>::get(Columns columns, Complex* part, std::size_t pitch) {
+  if (!std::exchange(is_turned_, true)) {
     const std::span<Complex> bins = fft_.vector();
     fold_packed_spectrum<T>(bins, bins.data(), roots_);
   }
@@ -195,7 +189,7 @@ void SteppedRealInverseFft<T>::get(Columns columns, Complex* part, std::size_t p
 
 // put_pairs() backwards.
 template <typename T>
-void SteppedRealInverseFft<T>::get_pairs(Columns columns, Complex* part, std::size_t pitch) {
+void SteppedRealFft<T>::get_pairs(Columns columns, Complex* part, std::size_t pitch) {
   const std::size_t rows = out().rows;
   const std::size_t width = columns.count();
   pairs_.resize(rows * width);
@@ -215,7 +209,5 @@ template class SteppedFft<float>;
 template class SteppedFft<double>;
 template class SteppedRealFft<float>;
 template class SteppedRealFft<double>;
-template class SteppedRealInverseFft<float>;
-template class SteppedRealInverseFft<double>;
 
 }  // namespace papfft::fft

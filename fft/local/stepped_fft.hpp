@@ -79,66 +79,40 @@ class SteppedFft {
   Buffer<Complex> tile_space_;
 };
 
-/// What PackedRealFft is to LocalFft: rank 0's part of a real transform, forward, whose samples come in parts. The numbers are
-/// PackedRealFft's, to the last bit.
+/// What PackedRealFft is to LocalFft: rank 0's part of a real transform, in one direction, whose samples come or go in parts. The
+/// numbers are PackedRealFft's, to the last bit.
 ///
-/// Columns come as to a SteppedFft of the same length, of the matrix whose element n = i * columns + j is v[n] + i v[n + M]; but
-/// ranges of columns begin and end at multiples of twice the grain, where that is more than 1.
+/// Samples travel as columns of the matrix that a SteppedFft of the same length has, with v[n] + i v[n + M] as element n; but ranges of
+/// columns begin and end at multiples of twice the grain, where that is more than 1.
 template <typename T>
 class SteppedRealFft {
  public:
   using Complex = std::complex<T>;
 
   /// As SteppedFft; length is M.
-  SteppedRealFft(std::size_t length, std::size_t parts, Rigor rigor,
+  SteppedRealFft(std::size_t length, std::size_t parts, Direction direction, Rigor rigor,
                  std::optional<LocalKernel> kernel = std::nullopt);
 
   [[nodiscard]] const typename SteppedFft<T>::Matrix& in() const noexcept { return fft_.in(); }
+  [[nodiscard]] const typename SteppedFft<T>::Matrix& out() const noexcept { return fft_.out(); }
   [[nodiscard]] LocalKernel kernel() const noexcept { return fft_.kernel(); }
 
-  /// As SteppedFft.
+  /// Forward, both as SteppedFft. The result is {V[0], V[M]}, V[1], ..., V[M-1].
   void put(Columns columns, const Complex* part, std::size_t pitch);
-  /// {V[0], V[M]}, V[1], ..., V[M-1]. As SteppedFft.
   [[nodiscard]] std::span<Complex> result();
+
+  /// Inverse, both as SteppedFft. The vector is {V[0], V[M]}, V[1], ..., V[M-1].
+  [[nodiscard]] std::span<Complex> vector();
+  void get(Columns columns, Complex* part, std::size_t pitch);
 
  private:
   void put_pairs(Columns columns, const Complex* part, std::size_t pitch);
+  void get_pairs(Columns columns, Complex* part, std::size_t pitch);
 
   SteppedFft<T> fft_;  // of the pairs v[2k] + i v[2k+1]
   PackedRoots<T> roots_;
   std::vector<Complex> pairs_;  // some columns of them
-  std::optional<std::span<Complex>> result_;
-};
-
-/// The way back: rank 0's part of an inverse real transform, whose bins come as a whole and whose samples go in parts. The numbers are
-/// PackedRealFft's, to the last bit. Columns are SteppedRealFft's.
-template <typename T>
-class SteppedRealInverseFft {
- public:
-  using Complex = std::complex<T>;
-
-  /// As SteppedRealFft.
-  SteppedRealInverseFft(std::size_t length, std::size_t parts, Rigor rigor,
-                        std::optional<LocalKernel> kernel = std::nullopt);
-
-  [[nodiscard]] const typename SteppedFft<T>::Matrix& out() const noexcept { return fft_.out(); }
-  [[nodiscard]] LocalKernel kernel() const noexcept { return fft_.kernel(); }
-
-  /// To be filled with {V[0], V[M]}, V[1], ..., V[M-1].
-  [[nodiscard]] std::span<Complex> vector() {
-    is_folded_ = false;
-    return fft_.vector();
-  }
-  /// As SteppedFft.
-  void get(Columns columns, Complex* part, std::size_t pitch);
-
- private:
-  void get_pairs(Columns columns, Complex* part, std::size_t pitch);
-
-  SteppedFft<T> fft_;  // of the pairs
-  PackedRoots<T> roots_;
-  std::vector<Complex> pairs_;  // some columns of them
-  bool is_folded_ = false;
+  bool is_turned_ = false;      // from the pairs' bins to v's, or back
 };
 
 }  // namespace papfft::fft

@@ -7,14 +7,6 @@
 namespace papfft::fft {
 namespace {
 
-/// Up to the next cache line's boundary, and one line more: buffers a power of two apart would compete for the same cache
-/// sets.
-template <typename Complex>
-std::size_t padded(std::size_t elements) {
-  constexpr std::size_t kLine = Buffer<Complex>::kAlignmentBytes / sizeof(Complex);
-  return (elements + kLine - 1) / kLine * kLine + kLine;
-}
-
 PlanKind real_kind(Direction direction) {
   return direction == Direction::forward ? PlanKind::real_forward : PlanKind::real_inverse;
 }
@@ -48,7 +40,7 @@ ComplexVectorFft<T>::ComplexVectorFft(std::size_t length, Direction direction, R
 
 template <typename T>
 std::size_t ComplexVectorFft<T>::work_size() const noexcept {
-  return own_ ? own_->work_size() : 2 * padded<Complex>(length_);
+  return own_ ? own_->work_size() : 2 * Buffer<Complex>::apart(length_);
 }
 
 template <typename T>
@@ -57,7 +49,7 @@ void ComplexVectorFft<T>::execute(const Complex* in, Complex* out, Complex* work
   if (in != out && FftwPlan<T>::is_aligned(in) && FftwPlan<T>::is_aligned(out))
     return plan_->execute(in, out);
   // FFTW rounds in another order when in place or unaligned.
-  Complex* const result = work + padded<Complex>(length_);
+  Complex* const result = work + Buffer<Complex>::apart(length_);
   std::copy_n(in, length_, work);
   plan_->execute(work, result);
   std::copy_n(result, length_, out);
@@ -80,7 +72,7 @@ RealVectorFft<T>::RealVectorFft(std::size_t length, Direction direction, Rigor r
 
 template <typename T>
 std::size_t RealVectorFft<T>::work_size() const noexcept {
-  return own_ ? own_->work_size() : 2 * padded<Complex>(length_ / 2 + 1);
+  return own_ ? own_->work_size() : 2 * Buffer<Complex>::apart(length_ / 2 + 1);
 }
 
 template <typename T>
@@ -88,7 +80,7 @@ void RealVectorFft<T>::forward(const T* in, Complex* out, Complex* work) const n
   if (own_) return own_->forward(in, out, work);
   if (FftwPlan<T>::is_aligned(in) && FftwPlan<T>::is_aligned(out)) return plan_->execute(in, out);
   T* const samples = reinterpret_cast<T*>(work);
-  Complex* const spectrum = work + padded<Complex>(length_ / 2 + 1);
+  Complex* const spectrum = work + Buffer<Complex>::apart(length_ / 2 + 1);
   std::copy_n(in, length_, samples);
   plan_->execute(samples, spectrum);
   std::copy_n(spectrum, length_ / 2 + 1, out);
@@ -97,7 +89,7 @@ void RealVectorFft<T>::forward(const T* in, Complex* out, Complex* work) const n
 template <typename T>
 void RealVectorFft<T>::inverse(const Complex* in, T* out, Complex* work) const noexcept {
   if (own_) return own_->inverse(in, out, work);
-  T* const samples = reinterpret_cast<T*>(work + padded<Complex>(length_ / 2 + 1));
+  T* const samples = reinterpret_cast<T*>(work + Buffer<Complex>::apart(length_ / 2 + 1));
   std::copy_n(in, length_ / 2 + 1, work);  // which FFTW destroys
   work[0].imag(0);
   if (length_ % 2 == 0) work[length_ / 2].imag(0);

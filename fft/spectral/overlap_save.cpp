@@ -62,7 +62,7 @@ template <typename Sample>
 void OverlapSave<Sample>::process(std::span<const Sample> samples, std::size_t blocks, Sample* out,
                                   const Progress& progress) {
   if (samples.size() < samples_spanned(blocks)) throw std::invalid_argument("overlap-save: too few samples");
-  const std::size_t half = (length_ + 7) / 8 * 8;
+  const std::size_t half = Buffer<Complex>::whole_lines(length_);
   for_each_vector(blocks, 2 * half, work_, progress, [&](std::size_t j, Complex* work) {
     auto* const block = reinterpret_cast<Sample*>(work);  // copied: FFTW wants it aligned
     Complex* const spectrum = work + half;

@@ -71,7 +71,7 @@ void Spectrogram<T>::process_frames(std::span<const Sample> samples, std::size_t
   const auto scale = static_cast<T>(psd ? scale_ : std::sqrt(scale_));
   const auto doubled = [&](std::size_t bin) { return kReal && psd && bin > 0 && 2 * bin != nperseg; };
   // A frame's windowed samples, its spectrum, and the transform's work space.
-  const std::size_t half = (nperseg + 7) / 8 * 8 + 8;
+  const std::size_t half = Buffer<Complex>::apart(nperseg);
   const std::size_t fft_work = kReal ? real_fft_.work_size() : complex_fft_.work_size();
   for_each_vector(frames, 2 * half + fft_work, work_, progress, [&](std::size_t f, Complex* work) {
     const Sample* const frame = samples.data() + framing.first_sample(f);

@@ -7,12 +7,6 @@
 #include "fft/local/parallel.hpp"
 
 namespace papfft::fft {
-namespace {
-
-/// Complex numbers for so many samples of a frame, real or complex, up to a cache line.
-std::size_t room_for(std::size_t samples) { return (samples + 7) / 8 * 8 + 8; }
-
-}  // namespace
 
 template <typename T, typename Sample>
 Stft<T, Sample>::Stft(std::span<const double> window, std::size_t noverlap, Rigor rigor)
@@ -33,7 +27,7 @@ std::size_t Stft<T, Sample>::bins() const noexcept {
 
 template <typename T, typename Sample>
 void Stft<T, Sample>::forward(const Sample* in, std::size_t frames, Complex* out) {
-  const std::size_t room = room_for(nperseg());
+  const std::size_t room = Buffer<Complex>::apart(nperseg());
   const auto scale = static_cast<T>(1 / sum_);
   for_each_vector(frames, 2 * room + forward_.work_size(), work_, {}, [&](std::size_t f, Complex* work) {
     auto* const windowed = reinterpret_cast<Sample*>(work);
@@ -52,7 +46,7 @@ void Stft<T, Sample>::forward(const Sample* in, std::size_t frames, Complex* out
 
 template <typename T, typename Sample>
 void Stft<T, Sample>::inverse(const Complex* in, std::size_t frames, Sample* out) {
-  const std::size_t room = room_for(nperseg());
+  const std::size_t room = Buffer<Complex>::apart(nperseg());
   const auto scale = static_cast<T>(sum_ / static_cast<double>(nperseg()));
   // Some frames at a time: their samples before they are added take room.
   const std::size_t most = std::max<std::size_t>(1, (std::size_t{1} << 18U) / nperseg());

@@ -44,7 +44,7 @@ Welch<Sample>::Welch(const WelchSettings& settings, std::size_t channels, std::v
       nfft_(settings.nfft == 0 ? settings.nperseg : settings.nfft),
       channels_(channels),
       kept_(kReal ? nfft_ / 2 + 1 : nfft_),
-      pitch_((kept_ + 7) / 8 * 8),
+      pitch_(Buffer<Complex>::whole_lines(kept_)),
       pairs_(std::move(pairs)) {
   const Framing checked(0, settings.nperseg, settings.noverlap);
   if (nfft_ < settings.nperseg) throw std::invalid_argument("welch: nfft must not be below nperseg");

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 #include "fft/kernel/instruction_set.hpp"
@@ -76,11 +78,6 @@ void for_each_tile(std::size_t tile_size, std::size_t n_begin, std::size_t n_end
   for (std::size_t index = first; index < last; ++index) {
     run_tile(index, tiles.data() + static_cast<std::size_t>(omp_get_thread_num()) * tile_size);
   }
-}
-
-template <typename T>
-const kernel::Kernels<T>& best_kernels() {
-  return kernel::kernels_for<T>(instruction_sets().back());
 }
 
 /// Where the rows of one vector begin, a pitch apart.
@@ -179,54 +176,60 @@ TwiddleGrid<T>::TwiddleGrid(std::size_t length, std::size_t rows, Columns column
 }
 
 template <typename T>
-Split<T>::Split(std::size_t length, std::size_t parts, Direction direction)
-    : Split(length, parts, direction, scale_of(direction, length)) {}
+ColumnPass<T>::ColumnPass(std::size_t length, std::size_t parts, bool real, std::optional<Columns> columns,
+                          double scale)
+    : block_length_(real ? checked_block_length(length, 2 * parts, kMustDivideTwice)
+                         : checked_block_length(length, parts, kMustDivide)),
+      columns_(checked_columns(columns.value_or(Columns{0, block_length_}), {0, block_length_})),
+      scale_(static_cast<T>(scale)),
+      dft_(parts),
+      twiddles_(length, parts, columns_, scale),
+      roots_(real ? real_roots<T>(parts) : Buffer<Complex>()) {}
+
+template <typename T>
+template <typename In, typename Out, typename Work>
+void ColumnPass<T>::run(std::span<const In* const> in, std::span<Out* const> out, Columns columns,
+                        const Work& work) const {
+  const Rows<const T> from{pointers_to<const T>(in), std::is_same_v<In, T> ? 1 : 2};
+  const Rows<T> to{pointers_to<T>(out), std::is_same_v<Out, T> ? 1 : 2};
+  check_range(in.size(), 2 * parts() / from.values, columns, columns_);
+  check_range(out.size(), 2 * parts() / to.values, columns, columns_);
+  const kernel::Kernels<T>& kernels = kernel::kernels_for<T>(instruction_sets().back());
+  for_each_tile<T>(dft_.tile_size(), columns.begin, columns.end, [&](T* tile, TileRange range) {
+    const kernel::SplitTile<T> rows{.columns = dft_.plan(),
+                                    .tile_factors = twiddles_.tile_factors(range.index),
+                                    .column_factors = twiddles_.column_factors(),
+                                    .scale = scale_,
+                                    .roots = reinterpret_cast<const T*>(roots_.data()),
+                                    .tile = tile};
+    on_whole_tile(from, to, range.n() - columns.begin, range,
+                  [&](auto* a, auto* b, std::size_t first) { work(kernels, rows, a, b, first); });
+  });
+}
+
+template <typename T>
+Split<T>::Split(std::size_t length, std::size_t parts, Direction direction, std::optional<Columns> columns)
+    : pass_(length, parts, false, columns, scale_of(direction, length)), direction_(direction) {}
 
 template <typename T>
 Split<T>::Split(std::size_t length, std::size_t parts, Direction direction, double scale)
-    : Split(length, parts, direction, scale, {0, checked_block_length(length, parts, kMustDivide)}) {}
-
-template <typename T>
-Split<T>::Split(std::size_t length, std::size_t parts, Direction direction, Columns columns)
-    : Split(length, parts, direction, scale_of(direction, length), columns) {}
-
-template <typename T>
-Split<T>::Split(std::size_t length, std::size_t parts, Direction direction, double scale, Columns columns)
-    : block_length_(checked_block_length(length, parts, kMustDivide)),
-      columns_(checked_columns(columns, {0, block_length_})),
-      direction_(direction),
-      scale_(static_cast<T>(scale)),
-      dft_(parts),
-      twiddles_(length, parts, columns, scale) {}
+    : pass_(length, parts, false, std::nullopt, scale), direction_(direction) {}
 
 template <typename T>
 void Split<T>::run(const Complex* x, std::span<Complex* const> blocks, std::size_t n_begin,
                    std::size_t n_end) const {
-  const auto rows = rows_of(x + n_begin, parts(), block_length_);
-  run(rows, blocks, {n_begin, n_end});
+  run(rows_of(x + n_begin, parts(), block_length()), blocks, {n_begin, n_end});
 }
 
 template <typename T>
 void Split<T>::run(std::span<const Complex* const> rows, std::span<Complex* const> blocks,
                    Columns columns) const {
-  check_range(rows.size(), parts(), columns, columns_);
-  check_range(blocks.size(), parts(), columns, columns_);
   // The inverse transform is the forward one with real and imaginary parts exchanged on both sides.
   const bool swapped = direction_ == Direction::inverse;
-  const Rows<const T> from{pointers_to<const T>(rows), 2};
-  const Rows<T> to{pointers_to<T>(blocks), 2};
-  const auto& kernels = best_kernels<T>();
-  for_each_tile<T>(dft_.tile_size(), columns.begin, columns.end, [&](T* tile, TileRange range) {
-    const kernel::SplitTile<T> work{.columns = dft_.plan(),
-                                    .tile_factors = twiddles_.tile_factors(range.index),
-                                    .column_factors = twiddles_.column_factors(),
-                                    .scale = scale_,
-                                    .roots = nullptr,
-                                    .tile = tile};
-    on_whole_tile(from, to, range.n() - columns.begin, range, [&](auto* in, auto* out, std::size_t first) {
-      kernels.split(work, swapped, in, out, first);
-    });
-  });
+  pass_.run(rows, blocks, columns,
+            [&](const auto& kernels, const auto& tile, auto* in, auto* out, std::size_t first) {
+              kernels.split(tile, swapped, in, out, first);
+            });
 }
 
 bool can_split_real(std::size_t length, std::size_t parts) noexcept {
@@ -234,82 +237,41 @@ bool can_split_real(std::size_t length, std::size_t parts) noexcept {
 }
 
 template <typename T>
-RealSplit<T>::RealSplit(std::size_t length, std::size_t parts)
-    : RealSplit(length, parts, {0, checked_block_length(length, 2 * parts, kMustDivideTwice)}) {}
-
-template <typename T>
-RealSplit<T>::RealSplit(std::size_t length, std::size_t parts, Columns columns)
-    : block_length_(checked_block_length(length, 2 * parts, kMustDivideTwice)),
-      columns_(checked_columns(columns, {0, block_length_})),
-      dft_(parts),
-      twiddles_(length, parts, columns, 1.0),
-      roots_(real_roots<T>(parts)) {}
+RealSplit<T>::RealSplit(std::size_t length, std::size_t parts, std::optional<Columns> columns)
+    : pass_(length, parts, true, columns, 1) {}
 
 template <typename T>
 void RealSplit<T>::run(const T* x, std::span<Complex* const> blocks, std::size_t n_begin,
                        std::size_t n_end) const {
-  const auto rows = rows_of(x + n_begin, 2 * parts(), block_length_);
-  run(rows, blocks, {n_begin, n_end});
+  run(rows_of(x + n_begin, 2 * parts(), block_length()), blocks, {n_begin, n_end});
 }
 
 template <typename T>
 void RealSplit<T>::run(std::span<const T* const> rows, std::span<Complex* const> blocks,
                        Columns columns) const {
-  check_range(rows.size(), 2 * parts(), columns, columns_);
-  check_range(blocks.size(), parts(), columns, columns_);
-  const Rows<const T> from{pointers_to<const T>(rows), 1};
-  const Rows<T> to{pointers_to<T>(blocks), 2};
-  const auto& kernels = best_kernels<T>();
-  for_each_tile<T>(dft_.tile_size(), columns.begin, columns.end, [&](T* tile, TileRange range) {
-    const kernel::SplitTile<T> work{.columns = dft_.plan(),
-                                    .tile_factors = twiddles_.tile_factors(range.index),
-                                    .column_factors = twiddles_.column_factors(),
-                                    .scale = 1,
-                                    .roots = reinterpret_cast<const T*>(roots_.data()),
-                                    .tile = tile};
-    on_whole_tile(from, to, range.n() - columns.begin, range,
-                  [&](auto* in, auto* out, std::size_t first) { kernels.split_real(work, in, out, first); });
-  });
+  pass_.run(rows, blocks, columns,
+            [](const auto& kernels, const auto& tile, auto* in, auto* out, std::size_t first) {
+              kernels.split_real(tile, in, out, first);
+            });
 }
 
 template <typename T>
-RealMerge<T>::RealMerge(std::size_t length, std::size_t parts)
-    : RealMerge(length, parts, {0, checked_block_length(length, 2 * parts, kMustDivideTwice)}) {}
-
-template <typename T>
-RealMerge<T>::RealMerge(std::size_t length, std::size_t parts, Columns columns)
-    : block_length_(checked_block_length(length, 2 * parts, kMustDivideTwice)),
-      columns_(checked_columns(columns, {0, block_length_})),
-      scale_(static_cast<T>(2.0L / static_cast<long double>(length))),
-      dft_(parts),
-      twiddles_(length, parts, columns, 2.0 / static_cast<double>(length)),
-      roots_(real_roots<T>(parts)) {}
+RealMerge<T>::RealMerge(std::size_t length, std::size_t parts, std::optional<Columns> columns)
+    : pass_(length, parts, true, columns, 2.0 / static_cast<double>(length)) {}
 
 template <typename T>
 void RealMerge<T>::run(std::span<const Complex* const> blocks, T* x, std::size_t n_begin,
                        std::size_t n_end) const {
-  const auto rows = rows_of(x + n_begin, 2 * parts(), block_length_);
-  run(blocks, rows, {n_begin, n_end});
+  run(blocks, rows_of(x + n_begin, 2 * parts(), block_length()), {n_begin, n_end});
 }
 
 template <typename T>
 void RealMerge<T>::run(std::span<const Complex* const> blocks, std::span<T* const> rows,
                        Columns columns) const {
-  check_range(blocks.size(), parts(), columns, columns_);
-  check_range(rows.size(), 2 * parts(), columns, columns_);
-  const Rows<const T> from{pointers_to<const T>(blocks), 2};
-  const Rows<T> to{pointers_to<T>(rows), 1};
-  const auto& kernels = best_kernels<T>();
-  for_each_tile<T>(dft_.tile_size(), columns.begin, columns.end, [&](T* tile, TileRange range) {
-    const kernel::SplitTile<T> work{.columns = dft_.plan(),
-                                    .tile_factors = twiddles_.tile_factors(range.index),
-                                    .column_factors = twiddles_.column_factors(),
-                                    .scale = scale_,
-                                    .roots = reinterpret_cast<const T*>(roots_.data()),
-                                    .tile = tile};
-    on_whole_tile(from, to, range.n() - columns.begin, range,
-                  [&](auto* in, auto* out, std::size_t first) { kernels.merge_real(work, in, out, first); });
-  });
+  pass_.run(blocks, rows, columns,
+            [](const auto& kernels, const auto& tile, auto* in, auto* out, std::size_t first) {
+              kernels.merge_real(tile, in, out, first);
+            });
 }
 
 template <typename T>
@@ -373,6 +335,7 @@ void distribute_half_spectrum(const std::complex<T>* spectrum, std::span<std::co
 
 #define PAPFFT_INSTANTIATE(T)                                                                            \
   template class TwiddleGrid<T>;                                                                         \
+  template class ColumnPass<T>;                                                                          \
   template class Split<T>;                                                                               \
   template class RealSplit<T>;                                                                           \
   template class RealMerge<T>;                                                                           \

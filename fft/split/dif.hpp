@@ -2,6 +2,7 @@
 #pragma once
 #include <complex>
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "fft/kernel/column_dft.hpp"
@@ -40,6 +41,34 @@ class TwiddleGrid {
   Buffer<T> column_factors_;
 };
 
+/// What the classes below have in common: a pass over columns, with its tables.
+template <typename T>
+class ColumnPass {
+ public:
+  using Complex = std::complex<T>;
+
+  /// @param real     of N real samples, in 2P rows; else of N complex ones, in P rows
+  /// @param columns  no others may be asked for; nothing: all
+  ColumnPass(std::size_t length, std::size_t parts, bool real, std::optional<Columns> columns, double scale);
+
+  [[nodiscard]] std::size_t parts() const noexcept { return dft_.rows(); }
+  [[nodiscard]] std::size_t block_length() const noexcept { return block_length_; }
+
+  /// Calls work(kernels, tile, in, out, first) for each tile, where `in` and `out` are the rows' values, and `first` is a row's element.
+  /// @param in, out  Shape: P pointers for complex elements, 2P for real ones, to the first of these columns
+  /// @throws std::invalid_argument  wrong number of pointers, or columns that this object is not for
+  template <typename In, typename Out, typename Work>
+  void run(std::span<const In* const> in, std::span<Out* const> out, Columns columns, const Work& work) const;
+
+ private:
+  std::size_t block_length_;
+  Columns columns_;
+  T scale_;
+  ColumnDft<T> dft_;
+  TwiddleGrid<T> twiddles_;
+  Buffer<Complex> roots_;  // of real samples: w_R^r, r = 0..P
+};
+
 /// Splits one complex transform of length N into P independent ones of length M = N/P, by decimation in frequency:
 ///
 ///   y_r[n] = scale * w_N^(n r) * sum_j x[n + j M] w_P^(j r)       FFT_M(y_r)[q] = scale * X[P q + r]
@@ -55,16 +84,15 @@ class Split {
   using Complex = std::complex<T>;
 
   /// Forward: scale 1. Inverse: scale 1/N, the only place where the distributed inverse transform is scaled.
-  /// @throws std::invalid_argument  parts does not divide length, or one of them is 0
-  Split(std::size_t length, std::size_t parts, Direction direction);
+  /// @param columns  of these alone: its tables are as short as they are
+  /// @throws std::invalid_argument  parts does not divide length, or one of them is 0; columns outside [0, M)
+  Split(std::size_t length, std::size_t parts, Direction direction,
+        std::optional<Columns> columns = std::nullopt);
   /// The same with any scale; for transforms nested in others.
   Split(std::size_t length, std::size_t parts, Direction direction, double scale);
-  /// Of these columns alone: its tables are as short as they are. Scaled as the first.
-  /// @throws std::invalid_argument  also: columns outside [0, M)
-  Split(std::size_t length, std::size_t parts, Direction direction, Columns columns);
 
-  [[nodiscard]] std::size_t parts() const noexcept { return dft_.rows(); }
-  [[nodiscard]] std::size_t block_length() const noexcept { return block_length_; }
+  [[nodiscard]] std::size_t parts() const noexcept { return pass_.parts(); }
+  [[nodiscard]] std::size_t block_length() const noexcept { return pass_.block_length(); }
 
   /// Computes y_r[n] for n in [n_begin, n_end), all r; parallel over n.
   /// @param x       Shape: N, the whole vector.
@@ -77,14 +105,8 @@ class Split {
   void run(std::span<const Complex* const> rows, std::span<Complex* const> blocks, Columns columns) const;
 
  private:
-  Split(std::size_t length, std::size_t parts, Direction direction, double scale, Columns columns);
-
-  std::size_t block_length_;
-  Columns columns_;
+  ColumnPass<T> pass_;
   Direction direction_;
-  T scale_;
-  ColumnDft<T> dft_;
-  TwiddleGrid<T> twiddles_;
 };
 
 /// Whether `parts` ranks can share a real transform of `length` by RealSplit: 2 * parts divides length.
@@ -104,13 +126,12 @@ class RealSplit {
  public:
   using Complex = std::complex<T>;
 
-  /// @throws std::invalid_argument  2 * parts does not divide length, or one of them is 0
-  RealSplit(std::size_t length, std::size_t parts);
-  /// Of these columns alone, as Split's. @throws std::invalid_argument  also: columns outside [0, M)
-  RealSplit(std::size_t length, std::size_t parts, Columns columns);
+  /// @param columns  as Split's
+  /// @throws std::invalid_argument  2 * parts does not divide length, or one of them is 0; columns outside [0, M)
+  RealSplit(std::size_t length, std::size_t parts, std::optional<Columns> columns = std::nullopt);
 
-  [[nodiscard]] std::size_t parts() const noexcept { return dft_.rows(); }
-  [[nodiscard]] std::size_t block_length() const noexcept { return block_length_; }
+  [[nodiscard]] std::size_t parts() const noexcept { return pass_.parts(); }
+  [[nodiscard]] std::size_t block_length() const noexcept { return pass_.block_length(); }
 
   /// Computes the elements n in [n_begin, n_end) of every block; parallel over n.
   /// @param x       Shape: N, the whole vector.
@@ -122,11 +143,7 @@ class RealSplit {
   void run(std::span<const T* const> rows, std::span<Complex* const> blocks, Columns columns) const;
 
  private:
-  std::size_t block_length_;
-  Columns columns_;
-  ColumnDft<T> dft_;
-  TwiddleGrid<T> twiddles_;
-  Buffer<Complex> roots_;  // w_R^r, r = 0..P
+  ColumnPass<T> pass_;
 };
 
 /// The inverse of RealSplit, and the last step of the distributed inverse real transform: from the blocks that the
@@ -138,13 +155,11 @@ class RealMerge {
  public:
   using Complex = std::complex<T>;
 
-  /// @throws std::invalid_argument  2 * parts does not divide length, or one of them is 0
-  RealMerge(std::size_t length, std::size_t parts);
-  /// Of these columns alone, as Split's. @throws std::invalid_argument  also: columns outside [0, M)
-  RealMerge(std::size_t length, std::size_t parts, Columns columns);
+  /// As RealSplit.
+  RealMerge(std::size_t length, std::size_t parts, std::optional<Columns> columns = std::nullopt);
 
-  [[nodiscard]] std::size_t parts() const noexcept { return dft_.rows(); }
-  [[nodiscard]] std::size_t block_length() const noexcept { return block_length_; }
+  [[nodiscard]] std::size_t parts() const noexcept { return pass_.parts(); }
+  [[nodiscard]] std::size_t block_length() const noexcept { return pass_.block_length(); }
 
   /// Computes x[n + j M] for n in [n_begin, n_end), all j < 2P; parallel over n.
   /// @param blocks  Shape: P pointers; blocks[r][n - n_begin] is element n of block r.
@@ -156,12 +171,7 @@ class RealMerge {
   void run(std::span<const Complex* const> blocks, std::span<T* const> rows, Columns columns) const;
 
  private:
-  std::size_t block_length_;
-  Columns columns_;
-  T scale_;
-  ColumnDft<T> dft_;
-  TwiddleGrid<T> twiddles_;
-  Buffer<Complex> roots_;  // w_R^r, r = 0..P
+  ColumnPass<T> pass_;
 };
 
 /// out[P q + r] = blocks[r][q] for q < count: P = blocks.size() contiguous blocks into the natural order of bins.

@@ -17,7 +17,28 @@ def complex_noise(*shape, seed=2):
     return noise(*shape, seed=seed) + 1j * noise(*shape, seed=seed + 100)
 
 
+def owners(layout, length, ranks):
+    """By the words of an index: which file has each element of a row."""
+    k = np.arange(length)
+    if "where it is odd" in layout:
+        return np.where(k // ranks % 2 == 0, k % ranks, -k % ranks)
+    return (k // 2 if "k / 2" in layout else k) % ranks
+
+
 class SlicesCase(ProgramTest):
+    def read_index(self, name):
+        """What the ranks have left, put together by the words of the index alone."""
+        index = json.loads(self.path(name).read_text())
+        parts = [np.load(self.path(file)) for file in index["files"]]
+        if "part" in index:
+            self.assertTrue(all(part.shape[-1] <= index["part"] for part in parts[:-1]))
+            return np.concatenate(parts, axis=-1)
+        whole = np.empty((*parts[0].shape[:-1], index["length"]), dtype=index["element"])
+        owner = owners(index["layout"], index["length"], index["ranks"])
+        for r, part in enumerate(parts):
+            whole[..., owner == r] = part
+        return whole
+
     def check(self, actual, expected, tolerance=1e-15):
         self.assertEqual(actual.shape, expected.shape)
         self.assertLessEqual(relative_l2(actual, expected), tolerance)
@@ -59,13 +80,14 @@ class SlicesAgreeWithNumpyTest(SlicesCase):
 
     def test_real_samples_send_half_of_the_bytes_on_both_ways(self):
         x = noise(4096)
-        sent = {}
-        for name, samples, more in (("complex", complex_noise(4096), ()), ("real", x, ()), ("back", np.fft.rfft(x), ("--inverse", "--real"))):
-            self.papfft("transform", self.save("in.npy", samples), *SLICES, *more, "-o", "out.npy", "--json", "r.json", ranks=4)
-            report = json.loads(self.path("r.json").read_text())
-            sent[name] = report["bytes_out"] + report["bytes_back"]
-        self.assertEqual((sent["real"], sent["back"]), (sent["complex"] / 2, sent["complex"] / 2))
-        self.check(np.load(self.path("out.npy")), x)
+        back = (np.fft.rfft(x), "--inverse", "--real")
+        for keep in ((), ("--parts",), ("--leave-distributed",)):
+            sent = []
+            for samples, *more in ((complex_noise(4096),), (x,), back):
+                self.papfft("transform", self.save("in.npy", samples), *SLICES, *more, *keep, "-o", "out.npy", "--json", "r.json", ranks=4)
+                report = json.loads(self.path("r.json").read_text())
+                sent.append(report["bytes_out"] + report["bytes_back"])
+            self.assertEqual(sent, [sent[0], sent[0] / 2, sent[0] / 2], keep)
 
     def test_real_samples_come_back_from_what_ranks_have_left(self):
         """Folded by some ranks, read by others; rows, too."""
@@ -74,7 +96,11 @@ class SlicesAgreeWithNumpyTest(SlicesCase):
         for ranks, more, expected in ((2, (), x), (5, ("--norm", "forward"), np.fft.irfft(np.fft.rfft(x), norm="forward")),
                                       (3, ("--length", 180), np.fft.irfft(np.fft.rfft(x), 180))):
             with self.subTest(ranks=ranks, options=more):
-                self.check(self.output("transform", "half.index.json", "--inverse", "--real", *SLICES, *more, ranks=ranks), expected)
+                back = ("transform", "half.index.json", "--inverse", "--real", *SLICES, *more)
+                self.check(self.output(*back, ranks=ranks), expected)
+                for keep in ("--leave-distributed", "--parts"):
+                    self.papfft(*back, keep, "-o", "left.npy", ranks=ranks)
+                    self.check(self.read_index("left.index.json"), expected)
 
     def test_alone_without_mpirun(self):
         z = complex_noise(1000)
@@ -133,23 +159,18 @@ class SlicesAgreeWithNumpyTest(SlicesCase):
 class SlicesLeftWithTheRanksTest(SlicesCase):
     def test_files_and_reading_them_back(self):
         z, x, rows = complex_noise(360), noise(360), complex_noise(3, 120)
+        half = complex_noise(181)  # the imaginary parts at its ends are ignored
         for ranks in (1, 3, 8):
             for samples, more, expected in ((z, (), np.fft.fft(z)), (x, (), np.fft.rfft(x)), (rows, (), np.fft.fft(rows)),
-                                            (np.fft.rfft(x), ("--inverse", "--real"), x)):
+                                            (half, ("--inverse", "--real"), np.fft.irfft(half))):
                 with self.subTest(ranks=ranks, options=more, shape=samples.shape):
                     self.save("in.npy", samples)
                     self.papfft("transform", "in.npy", "--leave-distributed", *SLICES, *more, "-o", "left.npy", ranks=ranks)
-                    index = json.loads(self.path("left.index.json").read_text())
-                    self.assertEqual(index["length"], expected.shape[-1])
-                    whole = np.empty(expected.shape, dtype=index["element"])
-                    k = np.arange(expected.shape[-1])
-                    owner = k % ranks
-                    if samples is x and 360 % (2 * ranks) == 0:  # real samples, shared as such
-                        self.assertIn("where it is odd", index["layout"])
-                        owner = np.where(k // ranks % 2 == 0, owner, -owner % ranks)
-                    for r, file in enumerate(index["files"]):
-                        whole[..., owner == r] = np.load(self.path(file))
-                    self.check(whole, expected)
+                    self.check(self.read_index("left.index.json"), expected)
+                    layout = json.loads(self.path("left.index.json").read_text())["layout"]
+                    splits = 360 % (2 * ranks) == 0  # else real samples go as complex ones
+                    self.assertEqual("where it is odd" in layout, splits and samples is x)
+                    self.assertEqual("files[k / 2 % ranks]" in layout, splits and samples is half)
         # Back, by others than those who wrote it; once read by rank 0, once by all.
         self.save("in.npy", z)
         self.papfft("transform", "in.npy", "--leave-distributed", *SLICES, "-o", "left.npy", ranks=8)
@@ -162,6 +183,41 @@ class SlicesLeftWithTheRanksTest(SlicesCase):
         self.papfft("transform", "in.npy", "--leave-distributed", *SLICES, "-o", "left.raw", ranks=4)
         self.check(self.output("transform", "left.index.json", "--inverse"), z)
 
+    def test_real_samples_there_and_back(self):
+        """Each time by other numbers of ranks; rows, too."""
+        x = noise(2, 480)
+        for precision, tolerance in (("float", 1.2e-6), ("double", 2e-15)):
+            for keeps, ranks in ((("--leave-distributed", "--leave-distributed"), (4, 3)), (("--parts", "--leave-distributed"), (3, 5)),
+                                 (("--leave-distributed", "--parts"), (5, 8)), (("--parts", "--parts"), (8, 1))):
+                with self.subTest(precision=precision, keeps=keeps):
+                    how = (*SLICES, "--precision", precision)
+                    self.papfft("transform", self.save("x.npy", x), *how, keeps[0], "-o", "half.npy", ranks=ranks[0])
+                    self.papfft("transform", "half.index.json", "--inverse", "--real", *how, keeps[1], "-o", "back.npy", ranks=ranks[1])
+                    back = self.read_index("back.index.json")
+                    self.assertEqual(back.dtype, np.float32 if precision == "float" else np.float64)
+                    self.check(back, x, tolerance)
+                    self.check(self.output("transform", "back.index.json", *how, ranks=2), np.fft.rfft(back), tolerance)
+
+    def test_what_is_not_finite_is_counted_once(self):
+        half = np.fft.rfft(noise(48))
+        half[[0, 5, 24]] = np.nan
+        for keep in ("--leave-distributed", "--parts"):
+            words = ("transform", self.save("half.npy", half), "--inverse", "--real", *SLICES, keep, "-o", "x.npy")
+            self.assertIn("note: 3 of the samples", complaints(run(command_line(words, 4), cwd=self.folder).stderr)[0])
+
+    def test_shares_that_do_not_fit_their_index(self):
+        self.papfft("transform", self.save("x.npy", noise(240)), *SLICES, "--leave-distributed", "-o", "half.npy", ranks=4)
+        part = self.path("half.rank2.npy")
+        good = part.read_bytes()
+        for spoil in (part.unlink, lambda: part.write_bytes(good[:-16]), lambda: part.write_bytes(good[:40]), lambda: part.write_bytes(b""),
+                      lambda: np.save(part, complex_noise(31)), lambda: np.save(part, complex_noise(2, 15)[:, :14]), lambda: np.save(part, noise(30))):
+            spoil()
+            for keep in ("--leave-distributed", "--parts"):
+                said = self.refused(65, "half.index.json", "--inverse", "--real", *SLICES, keep, "-o", "out.npy")
+                self.assertIn("half.rank2.npy", said)
+            part.write_bytes(good)
+        self.assertEqual(self.output("transform", "half.index.json", "--inverse", "--real", *SLICES, ranks=3).shape, (240,))
+
     def test_contiguous_parts(self):
         z, x, rows = complex_noise(360), noise(360), noise(3, 120)
         for ranks in (1, 3, 8):
@@ -170,12 +226,7 @@ class SlicesLeftWithTheRanksTest(SlicesCase):
                 with self.subTest(ranks=ranks, options=more, shape=samples.shape):
                     expected = np.fft.rfft(samples) if expected is None else expected
                     self.papfft("transform", self.save("in.npy", samples), "--parts", *more, "-o", "out.npy", ranks=ranks)
-                    index = json.loads(self.path("out.index.json").read_text())
-                    parts = [np.load(self.path(file)) for file in index["files"]]
-                    self.assertEqual(len(parts), ranks)
-                    self.check(np.concatenate(parts, axis=-1), expected)
-                    for part in parts[:-1]:
-                        self.assertLessEqual(part.shape[-1], index["part"])
+                    self.check(self.read_index("out.index.json"), expected)
                     self.check(self.output("transform", "out.index.json", *(() if more else ("--inverse",)),
                                            *(() if samples is z or more else ("--real",)), "--read", "parallel", ranks=2),
                                np.fft.rfft(x) if more else samples)

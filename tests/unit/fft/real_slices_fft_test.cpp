@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Transforms of real vectors that no rank holds and their way back, with ranks as threads: against the definition, and bitwise against
+// Transforms of real vectors that no rank holds and their ways back, with ranks as threads: against the definition, and bitwise against
 // ParallelFft.
 #include "fft/engines/real_slices_fft.hpp"
 
@@ -16,7 +16,7 @@
 
 #include "comm/transport/threads/thread_group.hpp"
 #include "fft/engines/parallel_fft.hpp"
-#include "fft/engines/real_slices_inverse_fft.hpp"
+#include "fft/engines/real_pairs_inverse_fft.hpp"
 #include "tests/support/naive_dft.hpp"
 
 namespace papfft::fft {
@@ -113,6 +113,13 @@ Spectra<T> transform(const Case& c, const std::vector<T>& x, bool from_memory) {
   return spectra;
 }
 
+SlicesPlan back_plan(const Case& c) {
+  return {.length = c.length,
+          .direction = Direction::inverse,
+          .local_kernel = c.kernel,
+          .chunk_bytes = c.chunk_bytes};
+}
+
 /// What all ranks together make of a half spectrum.
 template <typename T>
 std::vector<T> transform_back(const Case& c, const std::vector<std::complex<T>>& spectrum) {
@@ -124,11 +131,8 @@ std::vector<T> transform_back(const Case& c, const std::vector<std::complex<T>>&
   comm::ThreadGroup(c.ranks, 8).run([&](comm::Transport& transport) {
     comm::Collectives comm(transport, quick());
     const auto rank = static_cast<std::size_t>(comm.rank());
-    RealSlicesInverseFft<T> fft(comm, {.length = c.length,
-                                       .direction = Direction::inverse,
-                                       .local_kernel = c.kernel,
-                                       .chunk_bytes = c.chunk_bytes});
-    const Columns part = HalfSpectrumLayout(fft.layout()).part(rank);
+    RealSlicesFft<T> fft(comm, back_plan(c));
+    const Columns part = fft.part(rank);
     const Columns slice = fft.layout().slice(rank);
     for (int repetition = 0; repetition < 2; ++repetition) {  // an object serves several vectors
       fft.execute([&](std::uint64_t first, std::span<std::complex<T>> bins) {
@@ -154,15 +158,81 @@ std::vector<T> transform_back(const Case& c, const std::vector<std::complex<T>>&
   return samples;
 }
 
+/// By the definition.
+template <typename T>
+auto spectrum_of(const std::vector<T>& x) {
+  return std::has_single_bit(x.size()) ? test::halving_dft(x) : test::naive_dft(x);
+}
+
+/// Samples that all ranks together have, by both ways to get them.
+template <typename T>
+struct PairsOfSamples {
+  explicit PairsOfSamples(std::size_t length) : left(length), ordered(length) {}
+
+  std::vector<T> left;
+  std::vector<T> ordered;
+};
+
+/// @param spectrum  all N bins
+template <typename T>
+PairsOfSamples<T> transform_back_in_pairs(const Case& c, const std::vector<std::complex<T>>& spectrum) {
+  const auto ranks = static_cast<std::size_t>(c.ranks);
+  PairsOfSamples<T> samples(c.length);
+  std::vector<int> read(c.length, 0);
+  std::vector<int> written(c.length, 0);
+  std::mutex mutex;
+  comm::ThreadGroup(c.ranks, 9).run([&](comm::Transport& transport) {
+    comm::Collectives comm(transport, quick());
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    RealPairsInverseFft<T> fft(comm, back_plan(c));
+    const Columns slice = fft.layout().slice(rank);
+    for (int repetition = 0; repetition < 2; ++repetition) {  // an object serves several vectors
+      fft.execute([&](std::uint64_t first, std::span<std::complex<T>> bins) {
+        std::copy_n(spectrum.begin() + static_cast<std::ptrdiff_t>(first), bins.size(), bins.begin());
+        const std::lock_guard lock(mutex);
+        for (std::size_t i = 0; i < bins.size(); ++i) ++read[first + i];
+      });
+      fft.put_in_order([&](std::uint64_t first, std::span<const T> piece) {
+        EXPECT_TRUE(2 * ranks * slice.begin <= first && first + piece.size() <= 2 * ranks * slice.end);
+        const std::lock_guard lock(mutex);
+        for (std::size_t i = 0; i < piece.size(); ++i) {
+          samples.ordered[first + i] = piece[i];
+          ++written[first + i];
+        }
+      });
+    }
+    const std::span<const T> own = fft.samples();
+    EXPECT_EQ(own.size(), c.length / ranks);
+    const std::lock_guard lock(mutex);
+    for (std::size_t i = 0; i < own.size(); ++i) samples.left[2 * (ranks * (i / 2) + rank) + i % 2] = own[i];
+  });
+  EXPECT_EQ(read, std::vector<int>(c.length, 2)) << "of each vector, each of all N bins is read by one rank";
+  EXPECT_EQ(written, std::vector<int>(c.length, 2)) << "each sample goes to one rank";
+  return samples;
+}
+
 /// A half spectrum whose ends have imaginary parts, which no real vector's have.
 template <typename T>
 std::vector<std::complex<T>> half_spectrum_of(const std::vector<T>& x) {
-  const auto whole = std::has_single_bit(x.size()) ? test::halving_dft(x) : test::naive_dft(x);
+  const auto whole = spectrum_of(x);
   std::vector<std::complex<T>> half(x.size() / 2 + 1);
   for (std::size_t k = 0; k < half.size(); ++k) half[k] = static_cast<std::complex<T>>(whole[k]);
   half.front().imag(7);
   half.back().imag(-5);
   return half;
+}
+
+/// The samples come back from the bins of the definition.
+template <typename T>
+void check_pairs(const Case& c) {
+  const auto x = test::random_samples<T>(c.length, 8);
+  std::vector<std::complex<T>> spectrum;
+  for (const auto& bin : spectrum_of(x)) spectrum.push_back(static_cast<std::complex<T>>(bin));
+  spectrum[0].imag(0);  // not rounded
+  spectrum[c.length / 2].imag(0);
+  const PairsOfSamples<T> samples = transform_back_in_pairs(c, spectrum);
+  EXPECT_LE(test::relative_l2_error(samples.left, x), test::error_gate<T>());
+  EXPECT_EQ(samples.left, samples.ordered);
 }
 
 class RealSlices : public testing::TestWithParam<Case> {
@@ -171,7 +241,7 @@ class RealSlices : public testing::TestWithParam<Case> {
   void check() {
     const Case& c = GetParam();
     const auto x = test::random_samples<T>(c.length, 3);
-    auto expected = std::has_single_bit(c.length) ? test::halving_dft(x) : test::naive_dft(x);
+    auto expected = spectrum_of(x);
     expected.resize(c.length / 2 + 1);
     for (const bool from_memory : {false, true}) {
       const Spectra<T> spectra = transform(c, x, from_memory);
@@ -195,6 +265,11 @@ TEST_P(RealSlices, TheWayBackGivesTheSamples) {
   const auto in_double = test::random_samples<double>(c.length, 6);
   EXPECT_LE(test::relative_l2_error(transform_back(c, half_spectrum_of(in_double)), in_double),
             test::error_gate<double>());
+}
+
+TEST_P(RealSlices, RealPairsGiveTheSamples) {
+  check_pairs<float>(GetParam());
+  check_pairs<double>(GetParam());
 }
 
 TEST_P(RealSlices, TheWayBackGivesTheBitsOfATransformSharedFromTheRoot) {
@@ -254,11 +329,26 @@ TEST(RealSlicesRefuse, WhatCannotBeShared) {
     comm::Collectives comm(transport, quick());
     EXPECT_THROW(RealSlicesFft<float>(comm, {.length = 9}), std::invalid_argument);
     EXPECT_THROW(RealSlicesFft<float>(comm, {.length = 0}), std::invalid_argument);
-    EXPECT_THROW(RealSlicesFft<float>(comm, {.length = 12, .direction = Direction::inverse}),
+    EXPECT_THROW(RealPairsInverseFft<float>(comm, {.length = 9, .direction = Direction::inverse}),
                  std::invalid_argument);
-    EXPECT_THROW(RealSlicesInverseFft<float>(comm, {.length = 9, .direction = Direction::inverse}),
-                 std::invalid_argument);
-    EXPECT_THROW(RealSlicesInverseFft<float>(comm, {.length = 12}), std::invalid_argument);
+    EXPECT_THROW(RealPairsInverseFft<float>(comm, {.length = 12}), std::invalid_argument);
+  });
+}
+
+TEST(RealSlicesRefuse, CallsOfTheOtherDirection) {
+  comm::ThreadGroup(1, 1).run([&](comm::Transport& transport) {
+    comm::Collectives comm(transport, quick());
+    const auto read_bins = [](std::uint64_t, std::span<std::complex<float>>) {};
+    const auto read_samples = [](std::uint64_t, std::span<float>) {};
+    const auto write_bins = [](std::uint64_t, std::span<const std::complex<float>>) {};
+    const auto write_samples = [](std::uint64_t, std::span<const float>) {};
+    RealSlicesFft<float> forward(comm, {.length = 12});
+    EXPECT_THROW(forward.execute(read_bins), std::logic_error);
+    EXPECT_THROW(forward.put_in_order(write_samples), std::logic_error);
+    RealSlicesFft<float> inverse(comm, {.length = 12, .direction = Direction::inverse});
+    EXPECT_THROW(inverse.execute(read_samples), std::logic_error);
+    EXPECT_THROW(inverse.put_in_order(write_bins), std::logic_error);
+    EXPECT_THROW((void)inverse.block(), std::logic_error);
   });
 }
 
@@ -266,7 +356,7 @@ TEST(RealSlicesMemory, IsAtMostTwiceTheSharesOfSamplesAndBinsAndAFewChunks) {
   const std::uint64_t length = std::uint64_t{1} << 32U;
   const std::uint64_t most = length / 8 * sizeof(float) * 22 / 10 + (std::uint64_t{64} << 20U);
   EXPECT_LE(RealSlicesFft<float>::memory_bytes(length, 8), most);
-  EXPECT_LE(RealSlicesInverseFft<float>::memory_bytes(length, 8), most);
+  EXPECT_LE(RealPairsInverseFft<float>::memory_bytes(length, 8), most);
 }
 
 }  // namespace

@@ -68,38 +68,6 @@ TEST_F(PlacedFilesTest, SaysWhatCannotBeWrittenSo) {
   EXPECT_FALSE(can_place({"a.png"}));
 }
 
-TEST_F(PlacedFilesTest, SharesAreReadAsOneSignal) {
-  // Two rows of five elements, left by three ranks.
-  std::vector<double> rows(10);
-  std::iota(rows.begin(), rows.end(), 0);
-  std::string names;
-  for (std::size_t r = 0; r < 3; ++r) {
-    std::vector<double> share;
-    for (std::size_t i = 0; i < 10; ++i) {
-      if (i % 5 % 3 == r) share.push_back(rows[i]);
-    }
-    write_npy<double>(path("x.rank" + std::to_string(r) + ".npy"), share, 2);
-    names += std::string(r > 0 ? "," : "") + "\"x.rank" + std::to_string(r) + ".npy\"";
-  }
-  AtomicFile index(path("x.index.json"));
-  index.write(
-      R"({"rows": 2, "length": 5, "element": "float64", "sample_rate_hz": 8000, "ranks": 3, "layout": "", "files": [)" +
-      names + "]}");
-  index.commit();
-  const auto source = open_source(path("x.index.json"));
-  EXPECT_EQ(source->info().rows, 2U);
-  EXPECT_EQ(source->info().sample_rate_hz, 8000);
-  EXPECT_EQ(read_all<double>(*source), rows);
-  for (std::uint64_t first = 0; first < 10; ++first) {  // any range
-    for (std::size_t count = 1; first + count <= 10; ++count) {
-      std::vector<double> some(count);
-      ASSERT_EQ(source->read<double>(first, some), count);
-      EXPECT_EQ(some, std::vector<double>(rows.begin() + static_cast<std::ptrdiff_t>(first),
-                                          rows.begin() + static_cast<std::ptrdiff_t>(first + count)));
-    }
-  }
-}
-
 /// Two rows, whose element k the file owner[k] has, are read as one signal. @param more  of the index
 void PlacedFilesTest::expect_one_signal(const std::vector<std::size_t>& owner, Layout layout,
                                         const std::string& more) {
@@ -116,10 +84,13 @@ void PlacedFilesTest::expect_one_signal(const std::vector<std::size_t>& owner, L
   }
   AtomicFile index(path("x.index.json"));
   index.write(R"({"rows": 2, "length": )" + std::to_string(owner.size()) +
-              R"(, "element": "float64", "sample_rate_hz": 0, "ranks": 3, "layout": ")" +
+              R"(, "element": "float64", "sample_rate_hz": 8000, "ranks": 3, "layout": ")" +
               std::string(to_string(layout)) + R"(", )" + more + R"("files": [)" + names + "]}");
   index.commit();
   const auto source = open_source(path("x.index.json"));
+  EXPECT_EQ(source->info().rows, 2U);
+  EXPECT_EQ(source->info().sample_rate_hz, 8000);
+  EXPECT_EQ(read_all<double>(*source), rows);
   for (std::uint64_t first = 0; first < rows.size(); ++first) {  // any range
     for (std::size_t count = 1; first + count <= rows.size(); ++count) {
       std::vector<double> some(count);
@@ -130,8 +101,15 @@ void PlacedFilesTest::expect_one_signal(const std::vector<std::size_t>& owner, L
   }
 }
 
+TEST_F(PlacedFilesTest, SharesAreReadAsOneSignal) { expect_one_signal({0, 1, 2, 0, 1}, Layout::round_robin); }
+
 TEST_F(PlacedFilesTest, FoldedSharesAreReadAsOneSignal) {
   expect_one_signal({0, 1, 2, 0, 2, 1, 0, 1, 2, 0, 2}, Layout::folded);
+}
+
+TEST_F(PlacedFilesTest, PairsAreReadAsOneSignal) {
+  expect_one_signal({0, 0, 1, 1, 2, 2, 0, 0, 1, 1}, Layout::pairs);
+  expect_one_signal({0, 0, 1, 1, 2, 2, 0}, Layout::pairs);  // half a pair at the end
 }
 
 TEST_F(PlacedFilesTest, ContiguousPartsAreReadAsOneSignal) {
