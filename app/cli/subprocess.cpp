@@ -19,13 +19,12 @@ namespace papfft::app {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::chrono::milliseconds kPoll{20};
 constexpr std::chrono::seconds kGrace{10};
 
 /// @return true when the child has ended within the time; `status` is then set
 bool wait_for(pid_t child, std::chrono::seconds limit, int& status) {
+  using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + limit;
   while (waitpid(child, &status, WNOHANG) == 0) {
     if (Clock::now() >= end) return false;

@@ -188,6 +188,7 @@ std::vector<DecisionTable::Way> DecisionTable::ways(Operation operation, std::si
       below == nullptr ? std::numeric_limits<double>::infinity() : at - log_size(below->bytes);
   const double to_above =
       above == nullptr ? std::numeric_limits<double>::infinity() : log_size(above->bytes) - at;
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a missing row is infinitely far away
   const Row& nearest = from_below <= to_above ? *below : *above;
   if (std::min(from_below, to_above) > kLogReach) return {};
   if (below == above || from_below + to_above > 2 * kLogReach) return default_first_if_close(nearest.ways);

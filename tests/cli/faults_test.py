@@ -194,7 +194,8 @@ class BadUsageTest(FaultsCase):
     def test_ranks_with_different_environments(self):
         job = [PROGRAM, "transform", "x.npy", "-o", "out.npy"]
         for ranks in ([*job, ":", "-n", "1", "env", "PAPFFT_GATHER=lin", *job],
-                      ["env", "PAPFFT_SCATTER=nonsense", *job, ":", "-n", "1", *job]):
+                      ["env", "PAPFFT_SCATTER=nonsense", *job, ":", "-n", "1", *job],
+                      ["env", "PAPFFT_CHECK=1", *job, ":", "-n", "1", *job], [*job, ":", "-n", "1", "env", "PAPFFT_CHECK=1", *job]):
             result = run([MPIEXEC, "-n", "1", *ranks], cwd=self.folder)
             said = complaints(result.stderr)
             self.assertEqual((result.returncode, len(said)), (USAGE, 1), said)

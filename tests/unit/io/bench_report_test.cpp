@@ -59,6 +59,14 @@ TEST(Statistics, IntervalOfTheMedianHoldsWhateverTheOutliers) {
   EXPECT_DOUBLE_EQ(summarize(nine).median_high, 8);
 }
 
+TEST(Statistics, OutlierIsBeyondThreeStandardDeviations) {
+  // The median distance to 4 is 2, and that of a normal distribution is its standard deviation / 1.4826: the limit is 8.9.
+  std::array<double, 7> values = {1, 2, 3, 4, 5, 6, 12};
+  EXPECT_EQ(summarize(values).outliers, 0);
+  values.back() = 13;
+  EXPECT_EQ(summarize(values).outliers, 1);
+}
+
 TEST(Link, IsSteadyWithinATenth) {
   EXPECT_TRUE(is_steady_link(8, 8.7));
   EXPECT_TRUE(is_steady_link(8.7, 8));

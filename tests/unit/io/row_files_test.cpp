@@ -9,6 +9,7 @@
 #include <fstream>
 #include <numeric>
 #include <sstream>
+#include <string>
 #include <vector>
 
 #include "tests/support/scratch_folder.hpp"
@@ -94,6 +95,15 @@ TEST_F(RowFilesTest, GoOnWhereTheyWere) {
     EXPECT_EQ(bytes_of(path("b.raw")).size(), sizeof kRows);
     EXPECT_FALSE(std::filesystem::exists(path("a.npy.journal")));
     EXPECT_FALSE(std::filesystem::exists(partial));
+  }
+}
+
+TEST_F(RowFilesTest, OnlyFilesCanBeResumed) {
+  try {
+    RowFiles<float>({path("a.npy"), "/dev/null"}, 3, 4, journal("a job"));
+    FAIL() << "a device was taken";
+  } catch (const OutputError& e) {
+    EXPECT_NE(std::string(e.what()).find("only a file can be resumed"), std::string::npos) << e.what();
   }
 }
 
