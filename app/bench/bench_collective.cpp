@@ -38,7 +38,8 @@ class CollectiveBench {
     if (options_.measure_link) group_.session.use_link(group_.session.measure_link(links_.segment_probe()));
     result_.segment_link = group_.session.options().link;
     Progress progress = options_.job.make_progress(job_.is_root(), "bench collective");
-    const auto rounds = static_cast<std::size_t>(options_.warmup + options_.iterations);
+    const std::size_t rounds =
+        static_cast<std::size_t>(options_.warmup) + static_cast<std::size_t>(options_.iterations);
     const std::size_t total = settings_.bytes.size() * settings_.patterns.size() * rounds;
     std::size_t done = 0;
     for (const std::uint64_t bytes : settings_.bytes) {
