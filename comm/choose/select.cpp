@@ -98,10 +98,9 @@ const Algorithm& choose_reduce(const Call& c) {
   return c.ordered ? reduce_rab : reduce_papbi;
 }
 
+/// Not gossip, which plans by arrivals: with delays of up to 50 ms on 8 hosts it takes 1.06 (2 MB) to 1.18 times (8 MB) as long as the ring.
 const Algorithm& choose_allgather(const Call& c) {
-  if (c.bytes < kOwnAllgatherBytes) return allgather_circulant;
-  const bool has_choice = c.ranks() > 2 && c.ranks() <= kMeasuredRanks;
-  return has_choice && gains_early(c.operation, c.group) ? allgather_gossip : allgather_ring;
+  return c.bytes < kOwnAllgatherBytes ? allgather_circulant : allgather_ring;
 }
 
 const Algorithm& choose_allgatherv(const Call& c) {

@@ -338,16 +338,6 @@ TEST(SelectAlgorithm, ExchangesShortBlocksAmongManyRanksByFewMessages) {
   EXPECT_TRUE(prefers_stock(Operation::bcast, 48, 1024)) << "another operation";
 }
 
-TEST(SelectAlgorithm, GathersEverywhereByArrivalsWhereCallsBeginEarly) {
-  constexpr std::size_t kLong = 1 << 20;
-  EXPECT_EQ(name_of(Operation::allgather, 8, kLong), "gossip");
-  EXPECT_EQ(name_of(Operation::allgather, 8, kLong, false, true), "ring")
-      << "in one host's memory nothing does";
-  EXPECT_EQ(name_of(Operation::allgather, 2, kLong), "ring") << "each has one message for the other";
-  EXPECT_EQ(name_of(Operation::allgather, 257, kLong), "ring") << "nobody has measured what planning costs";
-  EXPECT_EQ(name_of(Operation::allgather, 8, 1024), "circulant");
-}
-
 TEST(SelectAlgorithm, ServesReductionsBySizeAndOrder) {
   for (const int ranks : {3, 8, 100}) {
     EXPECT_EQ(name_of(Operation::reduce, ranks, 4096), "bnom");

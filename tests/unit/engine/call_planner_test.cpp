@@ -21,13 +21,16 @@ class EightHosts final : public Transport {
   [[nodiscard]] std::unique_ptr<Channel> open() override { return nullptr; }
 };
 
-// An allgather is planned by arrivals in many segments. Without arrivals the ring takes its place, which sends whole blocks.
+// A table has an allgather that is planned by arrivals. Without arrivals the ring takes its place, in fewer segments.
 TEST(CallPlanner, CutsAnewWhatGoesByAnotherAlgorithmWithoutArrivals) {
   const EightHosts transport;
   const Options options;
   CallPlanner planner(transport, options);
   planner.expect_arrivals();
   planner.offer_background(true);
+  DecisionTable table;
+  table.set({Operation::allgather, 1 << 17, {{"gossip"}}});
+  planner.use_decisions(table, false);
   const PlannedCall plan =
       planner.plan({.operation = Operation::allgather, .bytes = 1 << 17, .algorithm = "auto"});
   EXPECT_EQ(plan.choice.algorithm->name, "gossip");
