@@ -12,7 +12,7 @@ namespace papfft::app {
 
 /// In which order ways to do the same take turns: in another one each time, and the same on all ranks. What a call takes depends on the
 /// call before it. On 8 hosts at 1 Gb/s an alltoall of 512 KB per pair takes 36 ms right after one that uses all links at once, and
-/// 39 ms otherwise: TCP begins slowly where a connection has been idle for a while. That must not always be the same way's luck.
+/// 39 ms otherwise. That must not always be the same way's luck.
 class Turns {
  public:
   explicit Turns(std::size_t ways, std::uint64_t seed = 1) : random_(seed), order_(ways) {

@@ -103,7 +103,8 @@ struct PredictionError {
 ///
 /// Where the algorithm tells its round_count, the S that makes round_count(P, S) * (alpha + beta * bytes / S) least, for a
 /// reduction with beta + gamma. For the circulant broadcast that is CIR's Theorem 2, with S = sqrt((q-1) beta m / alpha).
-/// But those of a vector are no longer than what is sent without a handshake.
+/// But on a network segments are no longer than what is sent without a handshake, unless ranks share cores and leaders pass them around a
+/// ring, or pass on what is no sum.
 [[nodiscard]] int select_segments(const Algorithm& algorithm, const GroupSize& group, std::size_t bytes,
                                   const Options& options);
 

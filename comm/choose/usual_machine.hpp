@@ -38,6 +38,7 @@ inline constexpr std::size_t kRingBytesPerRank = 65536;
 inline constexpr std::size_t kLevelsVectorBytes = 262144;
 inline constexpr std::size_t kLevelsReduceBytes = 196608;
 inline constexpr std::size_t kLevelsAllreduceBytes = 3145728;
+/// Of an allreduce's vector, for each host: what is shorter makes the messages of lanes too short.
 inline constexpr std::size_t kLanesBytesPerHost = 393216;
 inline constexpr std::size_t kLevelsBlockBytes = 32768;
 /// Below this a block between two hosts costs more as a message of its own than passing through both leaders: simulated on 8 hosts of

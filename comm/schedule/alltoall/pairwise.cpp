@@ -30,7 +30,7 @@ RankSchedule generate(const Request& request, Rank rank) {
     const auto part = [&](BlockRange block) {
       return BlockRange{block.first + segments.first, block.first + segments.last};
     };
-    builder.recv(from, part(block_from(builder.shape(), from)), round, {});
+    builder.recv(from, part(block_from(builder.shape(), from)), round);
     return std::vector{builder.send(to, part(block_for(builder.shape(), to)), round++, before)};
   };
   for (int step = 1; at_once > 0 && step < p; ++step) exchange(step, {0, at_once}, {});
