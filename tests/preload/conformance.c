@@ -677,7 +677,8 @@ static int at_end(MPI_Comm comm, int keyval, void* value_in, void* extra) {
   return MPI_SUCCESS;
 }
 
-/* Several calls under way at once, one of them on a communicator that has been freed, and a blocking call beside them. */
+/* Several calls under way at once, and a blocking call beside them. Where papfft carries them out, one of their communicators is freed
+ * meanwhile. Open MPI 4.1 keeps no communicator for its own MPI_Iallreduce, and crashes when another rank comes later than MPI_Comm_free. */
 static void test_together(int bytes) {
   enum { CALLS = 6 };
   const Kind k = {"double", MPI_DOUBLE, sizeof(double), fill_double};
@@ -703,7 +704,8 @@ static void test_together(int bytes) {
       MPI_Iallreduce(mine, got[c], count, MPI_DOUBLE, MPI_SUM, comm, &requests[c]);
     }
   }
-  MPI_Comm_free(&comms[1]);
+  const int is_freed_early = getenv("PAPFFT_NONBLOCKING") != NULL;
+  if (is_freed_early) MPI_Comm_free(&comms[1]);
   test_bcast(k, count, 0, comms[0]);
   MPI_Status statuses[CALLS]; /* GCC 12 warns of MPI_STATUSES_IGNORE with the header of MPICH 4.0 */
   MPI_Waitall(CALLS, requests, statuses);
@@ -713,6 +715,7 @@ static void test_together(int bytes) {
     expect("call under way with others", k, got[c], want, n);
   }
   free(mine);
+  if (!is_freed_early) MPI_Comm_free(&comms[1]);
   MPI_Comm_free(&comms[0]);
 }
 

@@ -10,7 +10,7 @@
 namespace papfft::comm {
 
 namespace {
-/// On an AMD EPYC, 2 to 5 times a copy between neighbours, 12 to 30 times between cores that share no cache (docs/measurements.md).
+/// On an AMD EPYC, 2 to 5 times a copy between neighbours, 12 to 30 times between cores that share no cache (docs/explanation/ranks-of-one-host.md).
 constexpr double kDear = 12;
 constexpr int kSlowInARow = 2;  // one may have been interrupted
 constexpr int kFirstRest = 16;
