@@ -22,6 +22,8 @@ import sys
 import tempfile
 import time
 
+import scipy.stats
+
 HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77  # the exit code if nothing could be run
 LARGE_BYTES = 262144
@@ -449,8 +451,9 @@ class Comparison:
         """What came out, for people and for programs."""
         medians, times_faster = times_and_ratios(self.times_s)
         loops, loops_faster = times_and_ratios(self.loops_s)
+        slower_p = chances_of_noise(self.loops_s if loops_faster else self.times_s)
         return {"program": self.program.name, "ranks": self.options.ranks, "failures": self.failures, "seconds": medians,
-                "times_faster": times_faster, "loop_seconds": loops, "loop_times_faster": loops_faster,
+                "times_faster": times_faster, "loop_seconds": loops, "loop_times_faster": loops_faster, "slower_p": slower_p,
                 "share_of_large_calls": self.share, "calls": self.seen, "calls_ours": self.ours, "results": len(self.results or [])}
 
 
@@ -461,10 +464,22 @@ def times_and_ratios(times_s):
     return medians, {mode: first / s for mode, s in medians.items() if first and s and mode not in ("none", "all")}
 
 
+def chances_of_noise(times_s):
+    """By mode, p of the one-sided Mann-Whitney test that it takes more than 1 % longer than without the library. Empty with fewer than
+    5 repeats, which cannot reach 0.01."""
+    first = [1.01 * s for s in times_s.get("none", [])]
+    if len(first) < 5:
+        return {}
+    return {mode: scipy.stats.mannwhitneyu(times, first, alternative="greater").pvalue
+            for mode, times in times_s.items() if mode not in ("none", "all") and len(times) >= 5}
+
+
 def line_of(row):
     ratios = ", ".join(f"{mode} {ratio:.2f}" for mode, ratio in row["times_faster"].items())
     if row["loop_times_faster"]:
         ratios += "; after its start " + ", ".join(f"{mode} {ratio:.2f}" for mode, ratio in row["loop_times_faster"].items())
+    for mode, p in row["slower_p"].items():
+        ratios += f"; {mode} is slower by over 1 %: p = {p:.2g}"
     share = "" if row["share_of_large_calls"] is None else f"; {100 * row['share_of_large_calls']:.1f} % in large collectives"
     word = "FAILED" if row["failures"] else "ok    "
     first = row["seconds"].get("none", 0)
