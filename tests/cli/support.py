@@ -19,6 +19,9 @@ except ImportError as e:
     print(f"skipped: {e}", file=sys.stderr)
     sys.exit(77)
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import mpirun_faults
+
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 RECORDING = REPOSITORY / "data" / "perc_bell.flac"
 PROGRAM = os.environ["PAPFFT_PROGRAM"]
@@ -32,14 +35,7 @@ def command_line(arguments, ranks=None):
 
 
 def run(command, environment=None, **options):
-    for _ in range(3):
-        result = subprocess.run(
-            command, env={**os.environ, **(environment or {})}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            timeout=120, **({"stdin": subprocess.DEVNULL} | options))
-        # mpirun itself, now and then, when its standard input ends (open-mpi/ompi issue 7483): says nothing about papfft.
-        if result.returncode != -signal.SIGSEGV or b"orte_iof_hnp_read_local_handler" not in result.stderr:
-            break
-    return result
+    return mpirun_faults.run(command, env={**os.environ, **(environment or {})}, timeout=120, **options)
 
 
 def complaints(stderr):

@@ -29,6 +29,9 @@ import faults
 import jobs
 import judge
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import mpirun_faults
+
 CLUSTER_HOSTS = 4
 
 
@@ -80,7 +83,7 @@ class Campaign:
                 running.kill()
                 raise judge.Broken("end", f"{name}: hangs without a fault")
             said = (case / "stderr").read_bytes()
-            if not is_mpiruns_own_crash(running.process.returncode, said):
+            if not mpirun_faults.is_mpiruns_own(running.process.returncode, said.decode(errors="replace")):
                 break
         if running.process.returncode != 0:
             raise judge.Broken("code", f"{name}: {running.process.returncode} without a fault: "
@@ -132,7 +135,7 @@ class Campaign:
             stderr = (case / "stderr").read_bytes()
             if self.arguments.one:
                 print(" ".join(running.command), f"\nexit code {code}\n{stderr.decode(errors='replace')}")
-            if is_mpiruns_own_crash(code, stderr):
+            if mpirun_faults.has_crashed(code, stderr.decode(errors="replace")):
                 return None
             judge.check_code_and_lines(job, fault, code, stderr)
             is_whole = judge.check_output(job, fault, code, case / "work", reference)
@@ -217,11 +220,6 @@ class Campaign:
 
 def build_cluster(name, *options):
     subprocess.run([jobs.PROGRAM, "cluster", "up", str(CLUSTER_HOSTS), "--name", name, *options], check=True, stdout=subprocess.DEVNULL)
-
-
-def is_mpiruns_own_crash(code, stderr):
-    """Now and then, when its standard input ends (open-mpi/ompi issue 7483): says nothing about the job."""
-    return code in (-11, 139) and b"orte_iof_hnp_read_local_handler" in stderr
 
 
 def table_of(counts):

@@ -7,11 +7,13 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import unittest
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import mpirun_faults
 
 PROGRAMS = pathlib.Path(os.environ["PAPFFT_PROGRAMS"])
 LIBRARY = os.environ["PAPFFT_PRELOADED"]
@@ -41,12 +43,7 @@ def ranks_of(program, ranks, variables):
 def mpirun(*parts, timeout_s=240):
     """@param parts  each what ranks_of() returns"""
     words = [word for part in parts for word in ([":"] if part is not parts[0] else []) + part]
-    for _ in range(3):
-        done = subprocess.run([MPIEXEC, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout_s)
-        # mpirun itself, now and then, when its standard input ends (open-mpi/ompi issue 7483).
-        if done.returncode != -signal.SIGSEGV or "orte_iof_hnp_read_local_handler" not in done.stderr:
-            break
-    return done
+    return mpirun_faults.run([MPIEXEC, *words], text=True, timeout=timeout_s)
 
 
 class Summary:

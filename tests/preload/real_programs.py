@@ -15,7 +15,6 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
@@ -23,6 +22,9 @@ import tempfile
 import time
 
 import scipy.stats
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import mpirun_faults
 
 HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77  # the exit code if nothing could be run
@@ -347,13 +349,12 @@ class Launcher:
 
     def run(self, words, folder):
         """@return seconds and what was printed. @throws RuntimeError"""
-        for _ in range(3):
+        for _ in range(mpirun_faults.TRIES):
             from_s = time.perf_counter()
             done = subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   text=True, errors="replace", timeout=self.options.timeout, check=False)
             took_s = time.perf_counter() - from_s
-            # mpirun itself, now and then, when its standard input ends (open-mpi/ompi issue 7483).
-            if done.returncode != -signal.SIGSEGV or "orte_iof_hnp_read_local_handler" not in done.stdout:
+            if not mpirun_faults.is_mpiruns_own(done.returncode, done.stdout):
                 break
         if done.returncode != 0:
             raise RuntimeError(f"exit code {done.returncode}\n{done.stdout[-3000:]}")

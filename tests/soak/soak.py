@@ -32,6 +32,9 @@ import time
 
 import numpy as np
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import mpirun_faults
+
 QUARTERS = 4
 MOST_GROWTH, MOST_GROWTH_KB = 1.03, 1024  # of the mean memory from the second quarter to the last, per rank
 LENGTH, ROWS = 1024, 16  # of the endless inputs: vectors of this length, so many at a time
@@ -176,8 +179,7 @@ class Jobs:
         begin_s = time.monotonic()
         done = subprocess.run(self.cluster.command(words, PAPFFT_STUCK_AFTER=600, **variables), cwd=self.folder, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True)
-        # Open MPI's daemons lose each other now and then on a machine that is busy with other things: says nothing about the job.
-        if done.returncode != 0 and "help-errmgr-base.txt / no-path" in done.stderr:
+        if mpirun_faults.is_mpiruns_own(done.returncode, done.stderr):
             return
         is_right = done.returncode == 0
         if is_right and "out.npy" in words and not output.exists():
