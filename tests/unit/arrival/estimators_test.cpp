@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <limits>
 #include <stdexcept>
@@ -77,6 +79,15 @@ TEST(Estimators, WhatRepeatsIsFoundByItsPeriod) {
   }
 }
 
+TEST(Estimators, NoPeriodSpeaksBeforeItWasJudged) {
+  PeriodicEstimator e;
+  e.add(5);
+  e.add(7);
+  EXPECT_EQ(e.predict(), std::nullopt) << "nobody knows yet how far off 5 would have been";
+  e.add(6);
+  EXPECT_EQ(e.predict(), 7) << "two before the next one";
+}
+
 TEST(Estimators, AFadingMeanWeighsTheFirstFewAlike) {
   FadingMean mean(0.25);
   EXPECT_EQ(mean.value(), std::nullopt);
@@ -128,6 +139,28 @@ TEST(DurationEstimator, PrefersWhatErredLeast) {
   EXPECT_EQ(constant.predict(), (Prediction{1000, Estimator::last}));
   EXPECT_EQ(constant.error_ns(Estimator::edge), 800);
   EXPECT_EQ(constant.error_ns(Estimator::last), 0);
+}
+
+/// Where the last duration, which goes by one, would have to be 1.3 times better.
+TEST(DurationEstimator, AnEdgeNeedsNoMarginOverAverages) {
+  constexpr std::array kDurations = {610, 140, 930, 380, 720, 250, 860, 500, 90, 680, 330, 950, 200, 570};
+  const auto after_edges_off_by = [&](int error) {
+    DurationEstimator e;
+    for (const int duration : kDurations) {
+      e.start();
+      e.edge(duration + error, 1);
+      e.finish(duration);
+    }
+    e.start();
+    e.edge(400, 1);
+    return e;
+  };
+  const DurationEstimator exact = after_edges_off_by(0);
+  double least = 1e9;
+  for (const auto by : {Estimator::median, Estimator::sma, Estimator::ewma})
+    least = std::min(least, *exact.error_ns(by));
+  EXPECT_EQ(after_edges_off_by(static_cast<int>(0.9 * least)).predict()->by, Estimator::edge);
+  EXPECT_NE(after_edges_off_by(static_cast<int>(1.1 * least)).predict()->by, Estimator::edge);
 }
 
 TEST(RecentMedian, IsOfTheLast) {
