@@ -23,6 +23,9 @@ inline constexpr std::size_t kHiddenSumBytes = 65536;
 inline constexpr std::size_t kOwnBcastBytes = 49152;
 inline constexpr std::size_t kOwnReduceBytes = 131072;
 inline constexpr std::size_t kOwnBlockBytes = 131072;
+inline constexpr std::size_t kOwnGatherBytes = 1024;
+/// From here on the root had better have each block of a gather as a message of its own than those of a host as one.
+inline constexpr std::size_t kFlatGatherBytes = 8192;
 inline constexpr std::size_t kOwnAllgatherBytes = 90112;
 inline constexpr std::size_t kOwnPairBytes = 49152;
 inline constexpr std::size_t kOwnAllreduceBytes = 524288;

@@ -308,14 +308,16 @@ std::string_view name_of(Operation operation, int ranks, std::size_t bytes, bool
 }
 
 TEST(SelectAlgorithm, ServesScatterAndGatherByBlockAndHosts) {
-  constexpr std::size_t kLong = 65537;
+  constexpr std::size_t kLong = 64513;  // waits for its receiver
   for (const int ranks : {2, 8, 100}) {
     EXPECT_EQ(name_of(Operation::gather, ranks, kLong), "credit");
     EXPECT_EQ(name_of(Operation::scatter, ranks, kLong), "sln");
     for (const Operation operation : {Operation::scatter, Operation::gather}) {
       EXPECT_EQ(name_of(operation, ranks, kLong, false, true), "lin");
       EXPECT_EQ(name_of(operation, ranks, kLong - 1), "lin");
-      EXPECT_EQ(name_of(operation, ranks, 2048), ranks > 16 ? "bnom" : "lin");
+      const std::size_t of_tree = operation == Operation::gather ? 1023 : 2048;
+      EXPECT_EQ(name_of(operation, ranks, of_tree), ranks > 16 ? "bnom" : "lin");
+      EXPECT_EQ(name_of(operation, ranks, of_tree + 1), "lin");
     }
   }
 }
@@ -364,9 +366,11 @@ TEST(SelectAlgorithm, KnowsHostsOfSeveralRanks) {
     }
     EXPECT_EQ(select_algorithm(row.operation, levels, 1024, false).composition != nullptr, !row.sizes_are_own)
         << "short calls cross each link once, too: " << row.name;
-    EXPECT_EQ(prefers_stock(row.operation, levels, 1024), !row.sizes_are_own) << row.name;
+    EXPECT_EQ(prefers_stock(row.operation, levels, 512), !row.sizes_are_own) << row.name;
     EXPECT_FALSE(prefers_stock(row.operation, levels, 1 << 23)) << row.name;
   }
+  EXPECT_EQ(select_algorithm(Operation::gather, levels, 8191, false).name, "lin@hosts");
+  EXPECT_EQ(select_algorithm(Operation::gather, levels, 8192, false).name, "lin");
 }
 
 TEST(SelectSegments, CountHostsWhereLeadersPassThemOn) {
@@ -470,8 +474,10 @@ TEST(SelectAlgorithm, LeavesShortMessagesToTheMpiLibrary) {
   for (const Operation operation :
        {Operation::scatter, Operation::gather, Operation::bcast, Operation::reduce, Operation::allgather,
         Operation::allgatherv, Operation::allreduce, Operation::reduce_scatter, Operation::alltoall}) {
-    EXPECT_TRUE(prefers_stock(operation, 8, 1024)) << to_string(operation);
+    EXPECT_TRUE(prefers_stock(operation, 8, 1023)) << to_string(operation);
+    EXPECT_TRUE(prefers_stock(operation, GroupSize(8, 1), 65536)) << "one host: " << to_string(operation);
   }
+  EXPECT_FALSE(prefers_stock(Operation::gather, 8, 1024));
 }
 
 TEST(SelectAlgorithm, ReducesShortVectorsInLargerGroupsIfNobodyPredictsArrivals) {
