@@ -5,7 +5,6 @@
 #include <functional>
 #include <queue>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 namespace papfft::comm {
@@ -25,14 +24,6 @@ void require_pairs(Times arrival_ns, Times exit_ns) {
   require_ranks(arrival_ns);
   if (arrival_ns.size() != exit_ns.size()) {
     throw std::invalid_argument("arrival and exit times: not of the same ranks");
-  }
-}
-
-void require_root(Times arrival_ns, Rank root) {
-  require_ranks(arrival_ns);
-  if (root < 0 || static_cast<std::size_t>(root) >= arrival_ns.size()) {
-    throw std::invalid_argument("arrival times: no root " + std::to_string(root) + " among " +
-                                std::to_string(arrival_ns.size()) + " ranks");
   }
 }
 
@@ -78,15 +69,13 @@ std::int64_t combined_ns(Times arrival_ns, std::int64_t round_ns) {
 
 }  // namespace
 
-std::int64_t bound_reduce_ns(Times arrival_ns, Rank root, int segments, std::int64_t round_ns) {
-  require_root(arrival_ns, root);
+std::int64_t bound_reduce_ns(Times arrival_ns, int segments, std::int64_t round_ns) {
+  require_ranks(arrival_ns);
   if (segments < 1 || round_ns < 0) {
     throw std::invalid_argument("reduce's bound: needs a segment and a round time");
   }
   if (arrival_ns.size() == 1) return 0;
-  const std::int64_t root_ns = arrival_ns[static_cast<std::size_t>(root)] + segments * round_ns;
-  const std::int64_t all_ns = combined_ns(arrival_ns, round_ns) + (segments - 1) * round_ns;
-  return std::max(root_ns, all_ns) - first(arrival_ns);
+  return combined_ns(arrival_ns, round_ns) + (segments - 1) * round_ns - first(arrival_ns);
 }
 
 }  // namespace papfft::comm

@@ -30,7 +30,7 @@ std::vector<std::int64_t> first_rounds(const Request& request) {
   if (first < -kFarthest || last > kFarthest || tau > kFarthest / (request.segments + 64)) {
     throw std::invalid_argument("reduce papbi: arrival times or rounds beyond 70 years");
   }
-  const std::int64_t bound = bound_reduce_ns(request.arrival_ns, request.root, request.segments, tau);
+  const std::int64_t bound = bound_reduce_ns(request.arrival_ns, request.segments, tau);
   const std::int64_t early = (tau - bound % tau) % tau;  // first - base
   std::vector<std::int64_t> rounds;
   rounds.reserve(request.arrival_ns.size());

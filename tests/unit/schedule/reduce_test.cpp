@@ -286,7 +286,7 @@ TEST(Papbi, MeetsTheBoundAndIsNeverLaterThanClairvoyant) {
   for (const bool on_grid : {true, false}) {
     for (std::uint32_t seed = 1; seed <= instances(); ++seed) {
       const Request r = instance(seed, on_grid);
-      const std::int64_t bound = bound_reduce_ns(r.arrival_ns, r.root, r.segments, r.round_ns);
+      const std::int64_t bound = bound_reduce_ns(r.arrival_ns, r.segments, r.round_ns);
       const Ticks clv = simulated(reduce("clv"), r);
       EXPECT_EQ(simulated(reduce("papbi"), r), bound) << "seed " << seed << (on_grid ? "" : " off the grid");
       EXPECT_GE(clv, bound) << "seed " << seed << (on_grid ? "" : " off the grid");
