@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace papfft::comm {
 
@@ -16,39 +17,38 @@ Basis basis_of(ArrivalUse use) {
 ArrivalPredictor::ArrivalPredictor(ArrivalExchange& exchange, const ClockSync& clock, Background& background)
     : exchange_(exchange), clock_(clock), background_(background) {}
 
-void ArrivalPredictor::processing_start() {
-  {
-    const std::lock_guard lock(mutex_);
-    start_ns_ = clock_.local_now_ns();
-    present().estimator.start();
-    prediction_.reset();
-    phase_ = Phase::processing;
-    has_edge_ = false;
-    fresh_ = true;
-  }
+/// To wake the thread costs two switches of threads, on a core that another rank may compute on.
+void ArrivalPredictor::wake_if_announced(std::unique_lock<std::mutex> lock) {
+  fresh_ = announces_;
+  if (!fresh_) return;
+  lock.unlock();
   background_.notify();
+}
+
+void ArrivalPredictor::processing_start() {
+  std::unique_lock lock(mutex_);
+  start_ns_ = clock_.local_now_ns();
+  present().estimator.start();
+  prediction_.reset();
+  phase_ = Phase::processing;
+  has_edge_ = false;
+  wake_if_announced(std::move(lock));
 }
 
 void ArrivalPredictor::edge(double fraction) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (phase_ != Phase::processing) return;
-    present().estimator.edge(clock_.local_now_ns() - start_ns_, fraction);
-    has_edge_ = true;
-    fresh_ = true;
-  }
-  background_.notify();
+  std::unique_lock lock(mutex_);
+  if (phase_ != Phase::processing) return;
+  present().estimator.edge(clock_.local_now_ns() - start_ns_, fraction);
+  has_edge_ = true;
+  wake_if_announced(std::move(lock));
 }
 
 void ArrivalPredictor::processing_end() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (phase_ != Phase::processing) return;
-    end_ns_ = clock_.local_now_ns();
-    phase_ = Phase::ended;
-    fresh_ = true;
-  }
-  background_.notify();
+  std::unique_lock lock(mutex_);
+  if (phase_ != Phase::processing) return;
+  end_ns_ = clock_.local_now_ns();
+  phase_ = Phase::ended;
+  wake_if_announced(std::move(lock));
 }
 
 void ArrivalPredictor::arrive(ArrivalUse use) {
@@ -73,13 +73,14 @@ void ArrivalPredictor::arrive(ArrivalUse use) {
   background_.notify();
 }
 
-void ArrivalPredictor::leave(std::int32_t position) {
+void ArrivalPredictor::leave(std::int32_t position, bool announces) {
   if (position < 0 || position >= kPositions) {
     throw std::invalid_argument("arrival predictor: no position " + std::to_string(position));
   }
   const std::lock_guard lock(mutex_);
   ++iteration_;
   position_ = position;
+  announces_ = announces;
   if (phases_.size() <= static_cast<std::size_t>(position)) {
     phases_.resize(static_cast<std::size_t>(position) + 1);
   }
@@ -99,15 +100,22 @@ std::int64_t ArrivalPredictor::iteration() const {
   return iteration_;
 }
 
+std::optional<DurationEstimator::Prediction> ArrivalPredictor::prediction_locked() const {
+  if (announces_) return prediction_;
+  return phases_[static_cast<std::size_t>(position_)].estimator.predict();
+}
+
 std::optional<DurationEstimator::Prediction> ArrivalPredictor::prediction() const {
   const std::lock_guard lock(mutex_);
-  return prediction_;
+  return prediction_locked();
 }
 
 std::optional<std::int64_t> ArrivalPredictor::predicted_arrival_ns() const {
   const std::lock_guard lock(mutex_);
-  if (!prediction_ || phase_ == Phase::idle) return std::nullopt;
-  return clock_.to_reference(start_ns_ + prediction_->duration_ns);
+  if (phase_ == Phase::idle) return std::nullopt;
+  const auto prediction = prediction_locked();
+  if (!prediction) return std::nullopt;
+  return clock_.to_reference(start_ns_ + prediction->duration_ns);
 }
 
 bool ArrivalPredictor::step() {

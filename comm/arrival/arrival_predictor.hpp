@@ -15,7 +15,7 @@ namespace papfft::comm {
 /// One rank's side of the prediction: notes when its processing starts and how far it is, estimates the arrival at the
 /// next collective call and reports it to the exchange. What the C functions PAT_ProcessingStart, PAT_Edge and
 /// PAT_ProcessingEnd call: each notes a time under a mutex that is held for moments and wakes the background; the rest
-/// is done by step().
+/// is done by step(). Where nobody would plan by the report, none is made and nobody is woken up.
 ///
 /// Order per iteration: processing_start(), edge() any number of times by any threads, processing_end(), arrive(),
 /// (the collective), leave(). Everything but arrive() and leave() may be left out: less is known then.
@@ -35,12 +35,14 @@ class ArrivalPredictor final : public BackgroundTask {
   void arrive(ArrivalUse use);
   /// The call has ended: iteration() is the next one's number. What is learned of the phase that follows is kept apart from that of
   /// phases at other positions. @param position  in [0, kPositions), the same on all ranks
-  void leave(std::int32_t position = 0);
+  /// @param announces  the next call may be planned by arrivals, as far as is known. If it is after all, and was not announced, the
+  /// others hear of this rank when it calls
+  void leave(std::int32_t position = 0, bool announces = true);
   [[nodiscard]] std::int64_t iteration() const;
 
-  /// Of the present phase, as last worked out by step(); nothing without edge or history.
+  /// Of the present phase, if announced as last worked out by step(); nothing without edge or history.
   [[nodiscard]] std::optional<DurationEstimator::Prediction> prediction() const;
-  /// When this rank is expected, on the reference clock; nothing before step() has worked it out.
+  /// When this rank is expected, on the reference clock; nothing before that.
   [[nodiscard]] std::optional<std::int64_t> predicted_arrival_ns() const;
 
   bool step() override;
@@ -55,6 +57,8 @@ class ArrivalPredictor final : public BackgroundTask {
   };
 
   [[nodiscard]] Phases& present() { return phases_[static_cast<std::size_t>(position_)]; }
+  void wake_if_announced(std::unique_lock<std::mutex> lock);
+  [[nodiscard]] std::optional<DurationEstimator::Prediction> prediction_locked() const;
   [[nodiscard]] ArrivalReport report(std::int64_t arrival_ns, Basis basis);
 
   ArrivalExchange& exchange_;
@@ -66,6 +70,7 @@ class ArrivalPredictor final : public BackgroundTask {
   std::int32_t position_ = 0;                            // of the present phase, or the next
   std::optional<DurationEstimator::Prediction> prediction_;
   Phase phase_ = Phase::idle;
+  bool announces_ = true;
   bool fresh_ = false;  // something to report
   bool has_edge_ = false;
   std::int64_t iteration_ = 0;

@@ -148,7 +148,8 @@ void SessionCalls::serve(const CallArguments& given, const PersistentBody* handl
   execute(plan, *steady, arguments, std::move(arrival_ns), begun, times);
   if (arguments.copies != nullptr) arguments.copies->unpack();
   if (handle == nullptr) engine_.guard().end();
-  predictor_.leave(forecast_.position());
+  const std::shared_ptr<const PlannedCall> next = forecast_.next();
+  predictor_.leave(forecast_.position(), next == nullptr || use_of(*next) != ArrivalUse::none);
   ++statistics_.calls;
   if (statistics_.predicted_ns) times.ahead_ns = *statistics_.predicted_ns - statistics_.arrived_ns;
   engine_.tell_observer(plan, times);

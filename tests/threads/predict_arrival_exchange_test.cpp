@@ -294,8 +294,22 @@ TEST(ArrivalPredictor, PredictsFromEdgesThenFromHistory) {
     background.step();
     EXPECT_EQ(exchange.decision(1), (Decision{1, {6100}}));
     predictor.arrive(ArrivalUse::none);
-    predictor.leave();
+    predictor.leave(0, false);
     EXPECT_EQ(predictor.iteration(), 2);
+
+    now = 9000;
+    predictor.processing_start();
+    predictor.edge(0.5);
+    EXPECT_FALSE(background.step()) << "nobody asks for it";
+    EXPECT_TRUE(predictor.predicted_arrival_ns());
+    now = 10100;
+    background.step();
+    EXPECT_EQ(exchange.decision(2), std::nullopt);
+    predictor.arrive(ArrivalUse::patient);
+    background.step();
+    EXPECT_EQ(exchange.decision(2)->arrival_ns, std::vector<std::int64_t>{10100})
+        << "it was asked for after all";
+    predictor.leave();
   });
 }
 

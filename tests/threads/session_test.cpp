@@ -13,7 +13,9 @@
 #include <thread>
 
 #include "comm/schedule/core/registry.hpp"
+#include "comm/transport/tags.hpp"
 #include "comm/transport/threads/thread_group.hpp"
+#include "tests/support/message_counter.hpp"
 #include "tests/support/thread_collectives.hpp"
 
 namespace papfft::comm {
@@ -358,6 +360,36 @@ TEST(Session, PredictsFromTheEdge) {
       EXPECT_LT(std::abs(*s.predicted_ns - s.arrived_ns), 60'000'000)
           << "beyond the length of the phase itself";
     }
+  });
+}
+
+/// Nobody is woken up for what nobody wants to know. The rank itself is told all the same.
+TEST(Session, AnnouncesNoPhaseBeforeACallThatIsNotPlannedByArrivals) {
+  ThreadGroup(3).run([](Transport& transport) {
+    MessageCounter counter(transport, [max_tag = transport.max_tag()](const auto& message) {
+      return message.is_sent && message.tag == service_tag(max_tag, Service::arrival_report);
+    });
+    Session session(counter, quick(), {});
+    std::vector<int> data(30000);
+    std::vector<int> sum(session.rank() == 0 ? data.size() : 0);
+    const auto reports_of = [&](int calls, const auto& call) {
+      const int before = counter.messages;
+      for (int i = 0; i < calls; ++i) {
+        process(session, 3);
+        call();
+        EXPECT_TRUE(session.statistics().predicted_ns) << i;
+      }
+      return counter.messages - before;
+    };
+    const auto broadcast = [&] { session.bcast<int>(data, 0, "circulant"); };
+    const auto reduce = [&] { session.reduce<int>(data, sum, std::plus<>{}, 0, "papbi"); };
+    const bool is_decider = session.rank() == 0;
+    const int unknown = reports_of(2, broadcast);
+    EXPECT_EQ(unknown > 0, !is_decider) << "what comes next is not known yet";
+    EXPECT_EQ(reports_of(4, broadcast), 0);
+    (void)reports_of(2, reduce);
+    EXPECT_EQ(reports_of(4, reduce) >= 4, !is_decider);
+    session.close();
   });
 }
 
