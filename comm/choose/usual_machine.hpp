@@ -13,7 +13,8 @@ inline constexpr std::size_t kSmallVectorBytes = 8192;
 /// Between these a reduction takes the least time by rxk, simulated with ranks together and late, on 8 to 256 hosts with 1 and 10 Gb/s.
 inline constexpr std::size_t kRadixFromBytes = 4096;
 inline constexpr std::size_t kRadixToBytes = 65536;
-inline constexpr int kFewRanks = 16;  // that a root can serve one by one as fast
+inline constexpr int kFewRanks = 16;    // that a root can serve one by one as fast
+inline constexpr int kManyLeaves = 64;  // of a gather; fewer send short blocks straight to the root as fast
 /// What was measured holds for groups that could be measured. Among more ranks than these, or leaders, the model alone speaks.
 inline constexpr int kMeasuredRanks = 256;
 /// From here on twice the messages, which hide combining and latency, take less time: simulated on 1024 hosts at 1 Gb/s, where

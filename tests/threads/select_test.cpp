@@ -309,13 +309,14 @@ std::string_view name_of(Operation operation, int ranks, std::size_t bytes, bool
 
 TEST(SelectAlgorithm, ServesScatterAndGatherByBlockAndHosts) {
   constexpr std::size_t kLong = 64513;  // waits for its receiver
-  for (const int ranks : {2, 8, 100}) {
+  for (const int ranks : {2, 8, 48, 100}) {
     EXPECT_EQ(name_of(Operation::gather, ranks, kLong), "credit");
     EXPECT_EQ(name_of(Operation::scatter, ranks, kLong), "sln");
     for (const Operation operation : {Operation::scatter, Operation::gather}) {
       EXPECT_EQ(name_of(operation, ranks, kLong, false, true), "lin");
       EXPECT_EQ(name_of(operation, ranks, kLong - 1), "lin");
-      const std::size_t of_tree = operation == Operation::gather ? 1023 : 2048;
+      std::size_t of_tree = 2048;
+      if (operation == Operation::gather) of_tree = ranks > 64 ? 8191 : 1023;
       EXPECT_EQ(name_of(operation, ranks, of_tree), ranks > 16 ? "bnom" : "lin");
       EXPECT_EQ(name_of(operation, ranks, of_tree + 1), "lin");
     }
