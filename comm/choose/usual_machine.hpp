@@ -17,9 +17,9 @@ inline constexpr int kFewRanks = 16;    // that a root can serve one by one as f
 inline constexpr int kManyLeaves = 64;  // of a gather; fewer send short blocks straight to the root as fast
 /// What was measured holds for groups that could be measured. Among more ranks than these, or leaders, the model alone speaks.
 inline constexpr int kMeasuredRanks = 256;
-/// From here on twice the messages, which hide combining and latency, take less time: simulated on 1024 hosts at 1 Gb/s, where
-/// circulant takes 1.22 times as long with 64 KB in all, 1.09 times with 1 MB, 1.05 times with 4 MB.
-inline constexpr std::size_t kHiddenSumBytes = 65536;
+/// Of the vector, from here on lanes take less time than leaders among more hosts than were measured.
+inline constexpr std::size_t kLanesAmongManyBytes = 262144;
+inline constexpr std::size_t kLanesAmongManyReduceBytes = 1048576;
 /// From here on our own algorithms were faster than Open MPI's, with a host for each rank.
 inline constexpr std::size_t kOwnBcastBytes = 49152;
 inline constexpr std::size_t kOwnReduceBytes = 131072;

@@ -130,7 +130,14 @@ TEST(SelectAlgorithm, AmongMoreRanksThanWereMeasuredHidesSumsAndSendsFewMessages
     return select_algorithm(operation, group, bytes, false).name;
   };
   EXPECT_EQ(name(Operation::reduce_scatter, 1024, 1024), "circulant-halves");
-  EXPECT_EQ(name(Operation::reduce_scatter, GroupSize(4096, 1024), 256), "circulant-halves@hosts");
+  EXPECT_EQ(name(Operation::reduce_scatter, 1024, 1), "circulant-halves");
+  EXPECT_EQ(name(Operation::reduce_scatter, GroupSize(4096, 1024), 63), "circulant-halves@hosts");
+  EXPECT_EQ(name(Operation::reduce_scatter, GroupSize(4096, 1024), 64), "circulant-halves@lanes");
+  EXPECT_EQ(name(Operation::allgather, GroupSize(4096, 1024), 64), "recursive-doubling@lanes");
+  EXPECT_EQ(name(Operation::allgather, GroupSize(4092, 1023), 64), "circulant@hosts");
+  EXPECT_EQ(name(Operation::allgather, GroupSize(1024, 256), 64), "circulant@hosts");
+  EXPECT_EQ(name(Operation::allgather, 1024, 64), "recursive-doubling");
+  EXPECT_EQ(name(Operation::reduce, GroupSize(4096, 1024), 1 << 20), "papbi@lanes");
   EXPECT_EQ(name(Operation::reduce_scatter, 256, 4096), "circulant");
   EXPECT_EQ(name(Operation::allgatherv, GroupSize(4096, 1024), 4096), "circulant-q@hosts");
   EXPECT_EQ(name(Operation::allgatherv, GroupSize(32, 8), 4096), "circulant@hosts");
@@ -153,7 +160,7 @@ TEST(SelectAlgorithm, HasNoChainThroughMoreHostsThanTheVectorHasWorkFor) {
         .name;
   };
   EXPECT_EQ(reduced_by(8, 1 << 20), "chain@hosts");
-  EXPECT_EQ(reduced_by(1024, 1 << 20), "circulant@hosts") << "1024 rounds for 1 KB each";
+  EXPECT_EQ(reduced_by(1024, 1 << 20), "circulant@lanes") << "1024 rounds for 1 KB each";
   EXPECT_EQ(reduced_by(1024, 1 << 26), "chain@hosts");
   EXPECT_EQ(select_algorithm(Operation::allreduce, GroupSize(4096, 1024), 1 << 22, false).name,
             "circulant@hosts");
