@@ -97,7 +97,7 @@ RowFiles<Sample>::RowFiles(const std::vector<std::string>& paths, std::uint64_t 
   for (File& f : files_) {
     if (rows_before_ == 0 && f.is_npy) f.file->write(header(rows.value_or(0)));
   }
-}
+}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): files_ owns them
 
 /// As long whatever the number of rows.
 template <typename Sample>
