@@ -84,7 +84,8 @@ void Pulse::expect(Peer& peer) {
 
 void Pulse::listen() {
   ended_.clear();
-  channel_->poll(ended_);
+  while (channel_->poll(ended_)) {  // the first time it may tell only of what has been sent since
+  }
   for (const int ticket : ended_) {
     for (Peer& peer : *peers_) {
       if (peer.send == ticket) peer.send = -1;
