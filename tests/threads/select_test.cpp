@@ -377,6 +377,11 @@ TEST(SelectAlgorithm, KnowsHostsOfSeveralRanks) {
     EXPECT_EQ(prefers_stock(row.operation, levels, 512), !row.sizes_are_own) << row.name;
     EXPECT_FALSE(prefers_stock(row.operation, levels, 1 << 23)) << row.name;
   }
+  const std::vector<int> uneven = {0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 4, 4};
+  const GroupSize one_lane{Hosts(12, uneven)};
+  EXPECT_EQ(select_algorithm(Operation::reduce_scatter, one_lane, 1 << 20, false).name, "ring@byhost");
+  EXPECT_EQ(select_algorithm(Operation::reduce_scatter, levels, 1 << 20, false).name, "ring@lanes");
+  EXPECT_EQ(select_algorithm(Operation::allgather, one_lane, 1 << 20, false).name, "ring@lanes");
   EXPECT_EQ(select_algorithm(Operation::gather, levels, 8191, false).name, "lin@hosts");
   EXPECT_EQ(select_algorithm(Operation::gather, levels, 8192, false).name, "lin");
 }
