@@ -30,6 +30,7 @@ class ReceiveSearch {
   }
 
  private:
+  // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): e is a round
   void take(int e) { free_ &= ~(std::uint32_t{1} << static_cast<unsigned>(e)); }
 
   /// The largest free index below e, or -1.
