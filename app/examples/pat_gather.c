@@ -24,7 +24,10 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   double* whole = rank == 0 ? malloc(sizeof(double) * kNumbers * (size_t)size) : NULL;
   double* mine = malloc(sizeof(double) * kNumbers);
-  if (mine == NULL || (rank == 0 && whole == NULL)) return MPI_Abort(MPI_COMM_WORLD, 1);
+  if (mine == NULL || (rank == 0 && whole == NULL)) {
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(EXIT_FAILURE);
+  }
 
   check(PAT_Init());
   check(PAT_UseAlg(PAT_Gather_BSLS));
