@@ -94,13 +94,24 @@ CallArguments SessionCalls::resolved(CallArguments arguments) const {
   return arguments;
 }
 
-ArrivalUse SessionCalls::use_of(const PlannedCall& plan) const {
+ArrivalUse SessionCalls::possible_use_of(const PlannedCall& plan) const {
   if (plan.is_stock() || !plan.choice.algorithm->uses_arrival) return ArrivalUse::none;
   const ArrivalUse use =
       arrival_use(plan.operation(), plan.signature.root, options_.root, threads_everywhere_,
                   block_bytes(plan), kLinkLimits.longest_segment_bytes());
   const bool forces = use == ArrivalUse::urgent || (use == ArrivalUse::patient && asks(plan));
   return plan.choice.algorithm->plans_root_alone && forces ? ArrivalUse::alone : use;
+}
+
+ArrivalUse SessionCalls::use_of(const PlannedCall& plan) const {
+  const bool is_silent =
+      may_doubt(plan) && doubts_.at(static_cast<std::size_t>(plan.operation())).is_silent();
+  return is_silent ? ArrivalUse::none : possible_use_of(plan);
+}
+
+bool SessionCalls::may_doubt(const PlannedCall& plan) const {
+  return plan.is_automatic() && possible_use_of(plan) != ArrivalUse::none &&
+         !plan.choice.algorithm->plans_root_alone;
 }
 
 bool SessionCalls::asks(const PlannedCall& plan) const {
@@ -176,6 +187,9 @@ void SessionCalls::compare_prediction() {
 /// @return empty: plan without
 std::vector<std::int64_t> SessionCalls::arrivals_for(const PlannedCall& plan, std::int64_t iteration) {
   const ArrivalUse use = use_of(plan);
+  const bool may_be_doubted = may_doubt(plan);
+  ArrivalDoubt& doubt = doubts_.at(static_cast<std::size_t>(plan.operation()));
+  if (may_be_doubted && doubt.is_silent()) doubt.pass();
   predictor_.arrive(use);
   if (use == ArrivalUse::none) return {};
   const auto step = [&] {
@@ -196,6 +210,7 @@ std::vector<std::int64_t> SessionCalls::arrivals_for(const PlannedCall& plan, st
   const bool is_known = !decision->oblivious();
   std::vector<std::int64_t> arrival_ns =
       engine_.planner().trusted(plan, std::move(decision->arrival_ns), decision->error);
+  if (may_be_doubted && is_known) doubt.decided(!arrival_ns.empty());
   statistics_.planned += arrival_ns.empty() ? 0 : 1;
   statistics_.distrusted += is_known && arrival_ns.empty() ? 1 : 0;
   return arrival_ns;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "comm/arrival/arrival_doubt.hpp"
 #include "comm/arrival/arrival_exchange.hpp"
 #include "comm/arrival/arrival_predictor.hpp"
 #include "comm/arrival/background.hpp"
@@ -86,7 +87,11 @@ class SessionCalls {
 
   void end_handles();
   [[nodiscard]] CallArguments resolved(CallArguments arguments) const;
+  /// How the call would use arrivals, and how it does.
+  [[nodiscard]] ArrivalUse possible_use_of(const PlannedCall& plan) const;
   [[nodiscard]] ArrivalUse use_of(const PlannedCall& plan) const;
+  /// All ranks ask for the arrivals, and plan without if these are not worth it.
+  [[nodiscard]] bool may_doubt(const PlannedCall& plan) const;
   /// This rank's part of the schedule depends on the arrivals.
   [[nodiscard]] bool asks(const PlannedCall& plan) const;
   void serve(const CallArguments& arguments, const PersistentBody* handle);
@@ -117,6 +122,7 @@ class SessionCalls {
   std::array<std::string, kOperationCount> algorithms_;  // what "auto" stands for
 
   CallForecast forecast_;
+  std::array<ArrivalDoubt, kOperationCount> doubts_;
   std::optional<ExpectedCall> expected_;
   Early early_;                                     // what is expected, if something of it can come early
   std::optional<EarlyRun> run_;                     // that

@@ -192,7 +192,7 @@ class Gpaw(Program):
 from gpaw import GPAW
 from gpaw.mpi import rank
 atoms = bulk('Al')
-atoms.calc = GPAW(mode='lcao', basis='sz(dzp)', h=0.3, kpts=(2, 2, 2), txt='gpaw.txt')
+atoms.calc = GPAW(mode='lcao', basis='sz(dzp)', gpts=(16, 16, 16), kpts=(4, 4, 4), txt='gpaw.txt')
 energy = atoms.get_potential_energy()
 if rank == 0:
     print('energy %.9f' % energy)
@@ -262,7 +262,7 @@ class Rmpi(Program):
 rank <- mpi.comm.rank(0)
 ranks <- mpi.comm.size(0)
 x <- as.double(seq_len(200000)) * (rank + 1)
-for (i in 1:5) {
+for (i in 1:30) {
   total <- mpi.allreduce(x, type = 2, op = "sum", comm = 0)
   first <- mpi.reduce(x, type = 2, op = "max", dest = 0, comm = 0)
   y <- mpi.bcast(if (rank == 1) x else double(200000), type = 2, rank = 1, comm = 0)
@@ -293,7 +293,9 @@ class Hpcc(Program):
 
     def results(self, folder, printed):
         text = (folder / "hpccoutf.txt").read_text()
-        return numbers(r"(?:Success|MPIRandomAccess_Errors|HPL_N)=(\d+)", text) + [float(text.count("PASSED"))]
+        # Ranks may overtake each other in RandomAccess: the benchmark allows a hundredth of its table to be wrong.
+        wrong = numbers(r"MPIRandomAccess_ErrorsFraction=([0-9.e+-]+)", text)
+        return numbers(r"(?:Success|HPL_N)=(\d+)", text) + [float(text.count("PASSED")), *(float(w <= 0.01) for w in wrong)]
 
 
 class Mpi4pyFft(Program):
