@@ -13,8 +13,8 @@ ring=$3
 papfft=$4
 templates=$5
 name=slurm-$$
-hosts=4 preemptions=1
-[[ $length == short ]] || hosts=8 preemptions=3
+hosts=4 preemptions=1 patience_s=60
+[[ $length == short ]] || hosts=8 preemptions=3 patience_s=300
 scratch=$(mktemp -d)
 # shellcheck source=tests/cluster/checks.sh
 . "$(dirname "$0")/checks.sh"
@@ -31,14 +31,13 @@ export PAPFFT_WAIT=nap # the hosts share this machine's cores
 on_host() { cluster exec -- "$@"; }
 not() { ! "$@"; }
 namespaces() { find /run/netns -maxdepth 1 -name "papfft.$name.*" 2>/dev/null; }
-# wait_until COMMAND...: for at most 300 s
+# wait_until COMMAND...: for at most $patience_s
 wait_until() {
-  local tries
-  for ((tries = 0; tries < 3000; tries++)); do
-    ! "$@" || return 0
+  local deadline=$((SECONDS + patience_s))
+  until "$@"; do
+    ((SECONDS < deadline)) || return 1
     sleep 0.1
   done
-  return 1
 }
 
 # --- without Slurm, and up ----------------------------------------------------------------------------------------------
