@@ -66,8 +66,8 @@ class PipeInput final : public ByteInput {
       done = std::min<std::size_t>(out.size(), head_.size() - offset);
       std::memcpy(out.data(), head_.data() + offset, done);
     }
-    // Given up, it has no order any more either: what it had read of a torn sample is behind the last position told.
-    if (done == out.size() || given_up_) return done;
+    // At its end, and given up, it has no order any more: what it had read of a torn sample is behind the last position told.
+    if (done == out.size() || given_up_ || ended_) return done;
     if (offset + done != position_) throw std::logic_error(name() + ": a pipe can only be read in order");
     return done + read_on(out.subspan(done));
   }
@@ -85,6 +85,7 @@ class PipeInput final : public ByteInput {
       return given_up_ ? 0 : ::read(fd_.get(), out.data() + done, out.size() - done);
     });
     position_ += got;
+    ended_ = got < out.size() && !given_up_;
     return got;
   }
 
@@ -98,6 +99,7 @@ class PipeInput final : public ByteInput {
   FileDescriptor fd_;
   FileDescriptor wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::atomic<bool> given_up_ = false;
+  bool ended_ = false;
   std::uint64_t position_ = 0;
   std::vector<std::byte> head_ = std::vector<std::byte>(head_bytes);
 };

@@ -24,7 +24,7 @@ class ByteInput {
   [[nodiscard]] virtual std::optional<std::uint64_t> size_bytes() const = 0;
   /// Fills `out` from byte `offset` on. Files and memory may be read by several threads at once.
   /// @return bytes read, fewer than out.size() only at the end. @throws DataError when reading fails;
-  /// std::logic_error when a pipe is read out of order (its first head_bytes may be read again until reading passes them).
+  /// std::logic_error when a pipe is read out of order before its end (its first head_bytes may be read again until reading passes them).
   [[nodiscard]] virtual std::size_t read_at(std::uint64_t offset, std::span<std::byte> out) = 0;
 
   /// Ends the input here and now, from any thread: a read that waits for a pipe returns what it has, later ones nothing.

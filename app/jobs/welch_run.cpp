@@ -265,7 +265,10 @@ std::uint64_t WelchRun<T>::read_batch(std::vector<Sample>& window) {
     const auto fresh = std::span(row + kept, pitch - kept);
     std::size_t there = 0;
     try {
-      there = channels_.template read<Sample>(c, next_sample_, fresh);
+      // Only when it is asked again does a pipe say why it gave less.
+      for (std::size_t more = 1; more > 0 && there < fresh.size(); there += more) {
+        more = channels_.template read<Sample>(c, next_sample_ + there, fresh.subspan(there));
+      }
     } catch (const io::DataError&) {
       if (channels_.any_order()) throw;
       early_.failed(std::current_exception());  // what came before counts

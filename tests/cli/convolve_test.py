@@ -153,7 +153,7 @@ class ConvolveTest(ProgramTest):
         x, h = complex_noise(300).astype(np.complex64), noise(20).astype(np.float32)
         self.path("h.f32").write_bytes(h.tobytes())
         self.check(self.output("convolve", "-", "h.f32", "--format", "cf32_le", "--filter-format", "rf32_le", ranks=2,
-                               stdin=None, input=x.tobytes()),
+                               input=x.tobytes()),
                    scipy.signal.fftconvolve(x.astype(complex), h.astype(float)))
 
     def test_refusals(self):

@@ -74,6 +74,33 @@ class CorrelateTest(ProgramTest):
             self.assertEqual(complaints(result.stderr), ["papfft: note: a.npy and b.npy: the shorter is padded with zeros"])
             self.check(np.load(self.path("out.npy")), scipy.signal.csd(a, b[:1100])[1])
 
+    def test_a_pipe_that_ends_before_the_other_is_padded(self):
+        a, b = related(2, 5000)
+        self.path("a.f64").write_bytes(a.tobytes())
+        expected = scipy.signal.csd(a, b[:1111])[1]
+        for ranks in (None, 2):
+            result = run(command_line(["correlate", "a.f64", "-", "--format", "rf64_le", "-o", "out.npy", "--frames-at-once", 3], ranks),
+                         cwd=self.folder, input=b[:1111].tobytes())
+            self.assertEqual((result.returncode, complaints(result.stderr)), (0, []))
+            self.check(np.load(self.path("out.npy")), expected)
+
+    def test_a_pipe_that_is_cut_off_is_not_padded(self):
+        a, b = related(2, 5000)
+        file = self.save("a.npy", a)
+        whole = self.save("b.npy", b).read_bytes()
+        header = len(whole) - b.nbytes
+        for cut, says in ((header + 2000 * 8 + 3, "ends inside a sample"), (header + 2000 * 8, "2000"), (header + 80, "10")):
+            for more in ((), ("--frames-at-once", 3)):
+                with self.subTest(says, more=more):
+                    result = run(command_line(["correlate", file, "-", "-o", "out.npy", *more], 2), cwd=self.folder, input=whole[:cut])
+                    said = complaints(result.stderr)
+                    self.assertEqual(result.returncode, 65, said)
+                    self.assertIn(says, said[-1])
+                    if cut > header + 80:
+                        self.check(np.load(self.path("out.npy")), scipy.signal.csd(a[:2000], b[:2000])[1])
+                        self.path("out.npy").unlink()
+                    self.assertFalse(self.path("out.npy").exists())
+
     def test_all_pairs_of_rows(self):
         x = related(4, 4000)
         pairs = list(itertools.combinations(range(4), 2))

@@ -81,7 +81,7 @@ class BadInputTest(FaultsCase):
 
     def test_truncated_standard_input(self):
         contents = self.save("x.npy", np.arange(600.0)).read_bytes()
-        self.transform_refused(BAD_DATA, "standard input", "-", stdin=None, input=contents[:1000])
+        self.transform_refused(BAD_DATA, "standard input", "-", input=contents[:1000])
 
 
 class BadUsageTest(FaultsCase):

@@ -105,7 +105,7 @@ class PsdTest(ProgramTest):
         z = complex_noise(4000).astype(np.complex64)
         for ranks in (None, 3):
             for at_once in (3, 1000):
-                result = self.output("psd", "-", "--format", "cf32_le", "--frames-at-once", at_once, ranks=ranks, stdin=None,
+                result = self.output("psd", "-", "--format", "cf32_le", "--frames-at-once", at_once, ranks=ranks,
                                      input=z.tobytes())
                 self.check(result, scipy.signal.welch(z.astype(complex), return_onesided=False)[1])
 
@@ -227,11 +227,11 @@ class PsdRefusesTest(ProgramTest):
 
     def test_pipe_that_ranks_cannot_share(self):
         contents = self.save("x.npy", noise(2, 600)).read_bytes()
-        self.refused(64, "--read root", "psd", "-", "--format", "rf64_le", "-o", "out.npy", "--read", "parallel", stdin=None,
+        self.refused(64, "--read root", "psd", "-", "--format", "rf64_le", "-o", "out.npy", "--read", "parallel",
                      input=bytes(8000))
-        self.refused(64, "must be a file", "psd", "-", "-o", "out.npy", stdin=None, input=contents)
-        self.refused(65, "holds no samples", "psd", "-", "--format", "rf64_le", "-o", "out.npy", stdin=None, input=b"")
-        self.refused(64, "--nperseg 100", "psd", "-", "--format", "rf64_le", "-o", "out.npy", stdin=None, input=bytes(800))
+        self.refused(64, "must be a file", "psd", "-", "-o", "out.npy", input=contents)
+        self.refused(65, "holds no samples", "psd", "-", "--format", "rf64_le", "-o", "out.npy", input=b"")
+        self.refused(64, "--nperseg 100", "psd", "-", "--format", "rf64_le", "-o", "out.npy", input=bytes(800))
 
     def test_not_finite_samples_are_counted_once(self):
         x = noise(3000)

@@ -250,7 +250,7 @@ class StopBeforeTheFirstSampleTest(StopCase):
                 self.path("z.cf32").write_bytes(z.tobytes())
                 resumed = ("transform", "-", *BATCH, "--resume", "-o", "out.npy")
                 if before is not None:
-                    run(command_line(resumed), stdin=None, input=z[:before].tobytes() + b"half", cwd=self.folder)
+                    run(command_line(resumed), input=z[:before].tobytes() + b"half", cwd=self.folder)
                     self.assertEqual(self.files(), ["out.npy.journal", "out.npy.partial", "z.cf32"])
                 job = self.start_on_pipe(*resumed[:1], *resumed[2:])
                 os.kill(self.pids(job, None)[0], signal.SIGUSR1)
@@ -297,7 +297,7 @@ class InputThatEndsEarlyTest(StopCase):
                                          (3, raw, (*RAW, "--engine", "farm")), (None, npy, ("--precision", "float"))):
             with self.subTest(ranks=ranks, options=options):
                 result = run(command_line(("transform", "-", "--batch", "--length", LENGTH, *options, "-o", "out.npy"), ranks),
-                             stdin=None, input=contents, cwd=self.folder)
+                             input=contents, cwd=self.folder)
                 self.assertEqual(result.returncode, 65, result.stderr)
                 said = complaints(result.stderr)
                 self.assertEqual(len(said), 2, said)
@@ -305,12 +305,12 @@ class InputThatEndsEarlyTest(StopCase):
                 self.assertIn("standard input", said[1])
                 self.assertLess(relative_l2(np.load(self.path("out.npy")), np.fft.fft(z)), 1e-6)
                 self.path("out.npy").unlink()
-        result = run(command_line(("spectrogram", "-", *RAW, "--nperseg", LENGTH, "--noverlap", 0, "-o", "out.npy")), stdin=None,
+        result = run(command_line(("spectrogram", "-", *RAW, "--nperseg", LENGTH, "--noverlap", 0, "-o", "out.npy")),
                      input=raw, cwd=self.folder)
         self.assertEqual((result.returncode, len(complaints(result.stderr))), (65, 2), result.stderr)
         self.assertEqual(len(np.load(self.path("out.npy"))), 6)
         for ranks in (None, 2):
-            result = run(command_line(("psd", "-", *RAW, "--nperseg", LENGTH, "-o", "out.npy"), ranks), stdin=None, input=raw,
+            result = run(command_line(("psd", "-", *RAW, "--nperseg", LENGTH, "-o", "out.npy"), ranks), input=raw,
                          cwd=self.folder)
             self.assertEqual((result.returncode, len(complaints(result.stderr))), (65, 2), result.stderr)
             _, expected = scipy.signal.welch(z.ravel(), nperseg=LENGTH, return_onesided=False)
@@ -417,9 +417,9 @@ class ResumeTest(StopCase):
 
     def test_a_pipe_that_has_less_than_before(self):
         resumed = command_line(("transform", "-", *BATCH, "--resume", "-o", "out.npy"))
-        first = run(resumed, stdin=None, input=self.z[:9].tobytes() + b"half", cwd=self.folder)
+        first = run(resumed, input=self.z[:9].tobytes() + b"half", cwd=self.folder)
         self.assertEqual(first.returncode, 65, first.stderr)
-        again = run(resumed, stdin=None, input=self.z[:5].tobytes(), cwd=self.folder)
+        again = run(resumed, input=self.z[:5].tobytes(), cwd=self.folder)
         self.assertEqual(again.returncode, 65, again.stderr)
         self.assertIn("9 are done already", complaints(again.stderr)[-1])
         self.assertEqual(self.files(), ["out.npy.journal", "out.npy.partial", "z.cf32"])

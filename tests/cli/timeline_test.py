@@ -147,7 +147,7 @@ class TimelineTest(ProgramTest):
         self.assertTrue(all(e["dur"] >= 10_000 for e in self.named("compute", pid=2)))
         for rank in (1, 2):
             self.assertTrue(self.named("wait", pid=rank))
-        self.timeline("spectrogram", "-", "--format", "rf32_le", "--nperseg", 64, ranks=2, stdin=None,
+        self.timeline("spectrogram", "-", "--format", "rf32_le", "--nperseg", 64, ranks=2,
                       input=np.ones(50000, np.float32).tobytes())
         self.assertTrue(self.named("compute"))
         self.assertTrue(self.named("wait", pid=1))

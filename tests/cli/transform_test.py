@@ -331,12 +331,12 @@ class FormatsTest(ProgramTest):
 
     def test_raw_from_standard_input(self):
         for ranks in (None, 3):
-            self.assert_spectrum(self.output("transform", "-", "--format", "cf32_le", ranks=ranks, stdin=None,
+            self.assert_spectrum(self.output("transform", "-", "--format", "cf32_le", ranks=ranks,
                                              input=self.z.tobytes()))
 
     def test_npy_from_standard_input(self):
         contents = self.save("z.npy", self.z).read_bytes()
-        self.assert_spectrum(self.output("transform", "-", stdin=None, input=contents))
+        self.assert_spectrum(self.output("transform", "-", input=contents))
 
     def test_raw_file(self):
         self.path("z.cf32").write_bytes(self.z.tobytes())
@@ -402,7 +402,7 @@ class TransformOfStreamsTest(ProgramTest):
         for ranks, engine, rest in ((3, "stream", 0), (3, "farm", 100), (None, "auto", 7)):
             with self.subTest(ranks=ranks, engine=engine):
                 out = self.path("out.npy")
-                result = run(command_line(["transform", "-", *self.BATCH, "--engine", engine, "-o", out], ranks), stdin=None,
+                result = run(command_line(["transform", "-", *self.BATCH, "--engine", engine, "-o", out], ranks),
                              input=z.tobytes() + bytes(8 * rest), cwd=self.folder)
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertEqual(["no whole vector" in line for line in complaints(result.stderr)], [True] if rest else [])
@@ -468,7 +468,7 @@ class TransformOfStreamsTest(ProgramTest):
         for more, code, what in ((("-o", "-"), 73, "at its beginning"), (("-o", "out.csv", "--resume"), 64, "--resume"),
                                  (("-o", "out.npy", "--resume", "--leave-distributed"), 64, "--resume")):
             with self.subTest(more):
-                result = run(command_line(["transform", "-", *self.BATCH, *more]), stdin=None, input=bytes(8 * 480),
+                result = run(command_line(["transform", "-", *self.BATCH, *more]), input=bytes(8 * 480),
                              cwd=self.folder)
                 self.assertEqual(result.returncode, code, result.stderr)
                 self.assertIn(what, complaints(result.stderr)[0])

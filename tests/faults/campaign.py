@@ -122,7 +122,7 @@ class Campaign:
             if fault.cluster_options:
                 build_cluster(cluster, *fault.cluster_options)
             running = jobs.Running(job, case, f"{self.run_name}.{name}", fault, cluster)
-            self.disturb(job, fault, running, case)
+            is_hit = self.disturb(job, fault, running, case)
             limit_s = 90 + 4 * jobs.STUCK_AFTER_S + fault.lasts_s
             if not (running.wait_beside_stopped(fault.rank, limit_s) if fault.is_lasting_stop else running.wait(limit_s)):
                 living = running.processes()
@@ -143,7 +143,7 @@ class Campaign:
             verdict = judge.verdict_of(job, code, is_whole, case / "work")
             if job.resumes and code != 0 and not fault.changes_input:
                 self.resume(job, case, f"{name} resumed", reference)
-            return verdict
+            return verdict if is_hit else "over before"
         finally:
             if running is not None:
                 running.kill()
@@ -157,11 +157,11 @@ class Campaign:
                 shutil.rmtree(case, ignore_errors=True)
 
     def disturb(self, job, fault, running, case):
+        """@return whether the job was still there at the fault's moment"""
         if fault.act is None:
-            return
+            return True
         moment_s = fault.at * self.undisturbed_s[job.name].result() * (3 if fault.needs_cluster else 1)
-        if not running.wait(moment_s):
-            fault.act(running, case)
+        return not running.wait(moment_s) and fault.act(running, case) is not False
 
     def resume(self, job, case, name, reference):
         (case / "work").chmod(0o755)

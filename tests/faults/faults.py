@@ -28,7 +28,7 @@ class Fault:
     is_refused: bool = False  # no job may begin with it
     codes: tuple = ()
     prepare: object = None   # prepare(case), before the job
-    act: object = None       # act(running, case), at the moment
+    act: object = None       # act(running, case), at the moment; False: nobody was there any more
     undo: object = None      # undo(running), after the job
     needs_cluster: bool = False
     cluster_options: tuple = ()  # of cluster up, for this job alone
@@ -44,7 +44,7 @@ def send(target, number, then_continue_s=None):
     def act(running, _):
         pid = running.pid_of(target)
         if pid is None:
-            return
+            return False
         try:
             os.kill(pid, number)
             if then_continue_s is not None:
@@ -52,6 +52,7 @@ def send(target, number, then_continue_s=None):
                 os.kill(pid, signal.SIGCONT)
         except OSError:
             pass  # ended meanwhile
+        return True
     return act
 
 
@@ -80,6 +81,7 @@ def signals_fault(draw, job):
                 time.sleep(pause_s)
         except OSError:
             pass  # ended meanwhile
+        return pid is not None
 
     return Fault("signals while one is handled", rank=rank, codes=(75, 130, 143, 138, *(-n for n in numbers)), may_be_silent=True, act=act)
 
@@ -100,6 +102,7 @@ def slow_fault(draw, job):
                 time.sleep(0.005)
         except OSError:
             pass  # ended meanwhile
+        return pid is not None
 
     return Fault("a rank ten times slower", rank=rank, act=act, lasts_s=lasts_s)
 

@@ -81,7 +81,7 @@ def all_jobs():
         Job("bench collective", 3, bench, output=("out.json",)),
         Job("simulate", 0, ("simulate", "--op", "gather", "--algorithms", "lin,bnom", "--ranks", "16", "--bytes", "64K", "--iterations",
                             "10", "--json", "out.json"), output=("out.json",)),
-        other("preloaded program", 3, "preload/sums", LD_PRELOAD=str(library)),
+        other("preloaded program", 3, "preload/sums", LD_PRELOAD=str(library), PAPFFT_STUCK_MS=str(STUCK_AFTER_S * 1000)),
         other("C API", 2, "c_api/papfft_pat_test", "results", PAPFFT_STUCK_MS=str(STUCK_AFTER_S * 1000)),
         other("example in C", 3, "c_api/papfft_example_pat_gather", PAPFFT_STUCK_MS=str(STUCK_AFTER_S * 1000)),
     ]
@@ -190,7 +190,7 @@ class Running:
         """A rank's number, "mpirun" or "daemon": one of those, or None."""
         living = self.processes()
         if target == "mpirun":
-            return next((pid for pid, name, rank in living if name.startswith("mpirun") or name == "orterun"), None)
+            return next((pid for pid, name, rank in living if name.startswith(("mpirun", "mpiexec", "orterun"))), None)
         if target == "daemon":
             return next((pid for pid, name, rank in living if name == "orted"), None)
         if isinstance(target, int) and not any(rank is not None for _, _, rank in living) and target == 0:

@@ -24,8 +24,9 @@ def is_mpiruns_own(code, said):
 
 def run(words, **options):
     """subprocess.run() with what is printed kept, once more when mpirun fails by itself. All tries with a bug of ours would have to look so."""
+    usual = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | ({} if "input" in options else {"stdin": subprocess.DEVNULL})
     for _ in range(TRIES):
-        done = subprocess.run(words, **({"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL} | options))
+        done = subprocess.run(words, **(usual | options))
         said = done.stdout if options.get("stderr") == subprocess.STDOUT else done.stderr
         if not is_mpiruns_own(done.returncode, said if isinstance(said, str) else said.decode(errors="replace")):
             break

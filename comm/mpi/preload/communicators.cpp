@@ -13,6 +13,7 @@
 #include "comm/mpi/preload/inside.hpp"
 #include "comm/mpi/preload/inspect.hpp"
 #include "comm/mpi/preload/next_functions.hpp"
+#include "comm/mpi/preload/own_work.hpp"
 
 namespace papfft::comm::preload {
 
@@ -112,6 +113,7 @@ bool Communicators::may_have_session() const {
 void Communicators::fill(Group& group, MPI_Comm comm) {
   group.reason = reason_to_pass(facts_of(comm));
   if (group.reason != Reason::none) return;
+  const OwnWork work(options_, "makes a communicator");
   // Both may differ from rank to rank, which belong to different communicators.
   const auto [has_room, may_have_session] =
       all_say<2>({living_ < settings_.most_communicators, this->may_have_session()}, comm);

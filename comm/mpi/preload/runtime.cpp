@@ -11,6 +11,7 @@
 #include "comm/engine/call_engine.hpp"
 #include "comm/mpi/mpi_lifetime.hpp"
 #include "comm/mpi/preload/next_functions.hpp"
+#include "comm/mpi/preload/own_work.hpp"
 #include "comm/mpi/preload/waiting.hpp"
 
 namespace papfft::comm::preload {
@@ -107,7 +108,11 @@ Runtime::Runtime() {
 void Runtime::start() {
   const Inside inside;
   if (is_started_) return;
-  if (!all_agree()) return complain();
+  const bool agreed = [this] {
+    const OwnWork work(options_, "starts");
+    return all_agree();
+  }();
+  if (!agreed) return complain();
   if (settings_.mode != Mode::off) or_end("MPI_Init", [this] { begin(); });
 }
 
