@@ -234,6 +234,9 @@ def pipe_in_fault(draw, job):
                  changes_input=True, is_from_begin=True)
 
 
+PIPE_BYTES = 65536  # a pipe of Linux
+
+
 def pipe_out_fault(draw, job):
     """The output is a pipe, whose reader goes away."""
     share = draw.choice([draw.random(), 1.0])
@@ -264,8 +267,11 @@ def pipe_out_fault(draw, job):
         if not path.exists() or not stat.S_ISFIFO(path.stat().st_mode):
             return
         path.unlink()
-        if running.process.poll() == 0:
-            path.write_bytes(got)
+        if running.process.poll() != 0:
+            return
+        # What a pipe holds unread, its writer cannot know.
+        rest = running.reference_bytes(name)[len(got):]
+        path.write_bytes(got + (rest if share < 1 and len(rest) <= PIPE_BYTES else b""))
 
     return Fault("reader of a pipe goes away" if share < 1 else "output to a pipe", codes=(73, 64), prepare=prepare, act=act, undo=undo,
                  is_from_begin=True)

@@ -32,7 +32,7 @@ def check_code_and_lines(job, fault, code, stderr):
     if len(said) > 1:
         raise Broken("lines", f"{len(said)} of them: {said}")
     if CRASHES.search(stderr.decode(errors="replace")) and not fault.breaks_mpi:
-        raise Broken("lines", "it crashed")
+        raise Broken("lines", f"it crashed: {stderr.decode(errors='replace')[-2000:]}")
     if code == 0 and fault.is_refused:
         raise Broken("code", "0, as if the ranks were alike")
     if code == 0 or not job.is_ours:
