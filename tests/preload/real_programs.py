@@ -34,7 +34,8 @@ MODES = {
     "off": {"PAPFFT_PRELOAD": "off"},
     "observe": {"PAPFFT_PRELOAD": "observe"},
     "on": {"PAPFFT_PRELOAD": "on"},
-    "all": {"PAPFFT_PRELOAD": "on", "PAPFFT_PRELOAD_BYTES": "1", "PAPFFT_PRELOAD_OPERATIONS": "all", "PAPFFT_GUARD": "0"},
+    "all": {"PAPFFT_PRELOAD": "on", "PAPFFT_PRELOAD_BYTES": "1", "PAPFFT_PRELOAD_OPERATIONS": "all", "PAPFFT_GUARD": "0",
+            "PAPFFT_PRELOAD_COMMUNICATORS": "64"},
 }
 
 

@@ -10,26 +10,28 @@ namespace papfft::comm::preload {
 
 namespace {
 
+/// @param with_threads  the program may call MPI in several threads at a time, if MPI lets it
 template <typename Init>
-int start_after(Init initialize) {
+int start_after(Init initialize, bool with_threads = true) {
   int code = MPI_SUCCESS;
   {
     const Inside inside;  // another tool may come back with PMPI_Init
     code = initialize();
   }
-  if (code == MPI_SUCCESS && !Inside::is_any()) Runtime::get().start();
+  if (code == MPI_SUCCESS && !Inside::is_any()) Runtime::get().start(with_threads);
   return code;
 }
 
 int init_thread(const NextFunctions& next, int* argc, char*** argv, int required, int* provided) {
   const int wanted = Runtime::get().wants_thread_multiple() ? MPI_THREAD_MULTIPLE : required;
-  return start_after([&] { return next.init_thread(argc, argv, wanted, provided); });
+  // A level that only the library wants is none of the program's.
+  return start_after([&] { return next.init_thread(argc, argv, wanted, provided); }, wanted == required);
 }
 
 int init(const NextFunctions& next, int* argc, char*** argv) {
   if (Runtime::get().wants_thread_multiple()) {
     int provided = MPI_THREAD_SINGLE;
-    return init_thread(next, argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    return init_thread(next, argc, argv, MPI_THREAD_SINGLE, &provided);
   }
   return start_after([&] { return next.init(argc, argv); });
 }

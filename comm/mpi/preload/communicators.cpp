@@ -82,7 +82,9 @@ Group::~Group() {
 }
 
 Communicators::Communicators(const Settings& settings, const Options& options)
-    : settings_(settings), options_(options) {
+    : settings_(settings),
+      options_(options),
+      most_(settings.most_communicators.value_or(Settings::kMostCommunicators)) {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, drop, &keyval_, nullptr);
 }
 
@@ -101,6 +103,12 @@ Group& Communicators::of(MPI_Comm comm) {
   return *made;
 }
 
+void Communicators::make_only(MPI_Comm comm) {
+  (void)of(comm);
+  most_ = 0;
+  no_more_ = Reason::with_threads;
+}
+
 /// A thread of ours may call MPI beside the program's, and nothing must be the same from run to run.
 bool Communicators::may_have_session() const {
   if (settings_.thread == Thread::none || settings_.is_reproducible) return false;
@@ -115,10 +123,9 @@ void Communicators::fill(Group& group, MPI_Comm comm) {
   if (group.reason != Reason::none) return;
   const OwnWork work(options_, "makes a communicator");
   // Both may differ from rank to rank, which belong to different communicators.
-  const auto [has_room, may_have_session] =
-      all_say<2>({living_ < settings_.most_communicators, this->may_have_session()}, comm);
+  const auto [has_room, may_have_session] = all_say<2>({living_ < most_, this->may_have_session()}, comm);
   if (!has_room) {
-    group.reason = Reason::too_many;
+    group.reason = no_more_;
     return;
   }
   const std::int64_t from_ns = steady_now_ns();

@@ -52,6 +52,8 @@ class Communicators {
   /// Collective over `comm` when it is called for it first. A communicator of ours that cannot be made is a reason to pass.
   /// @throws std::bad_alloc  on this rank; others may wait for it
   [[nodiscard]] Group& of(MPI_Comm comm);
+  /// The same, and calls on all others pass from now on: threads may make communicators at the same time.
+  void make_only(MPI_Comm comm);
   /// nullptr: of() has not been called for it
   [[nodiscard]] Group* find(MPI_Comm comm) const;
   /// That has been made here is about to end.
@@ -68,6 +70,8 @@ class Communicators {
   const Settings& settings_;
   const Options& options_;
   int keyval_ = MPI_KEYVAL_INVALID;
+  int most_;
+  Reason no_more_ = Reason::too_many;
   std::atomic<int> living_ = 0;
   std::atomic<std::int64_t> made_ = 0;
   std::atomic<std::int64_t> making_ns_ = 0;

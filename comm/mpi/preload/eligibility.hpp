@@ -24,6 +24,7 @@ enum class Reason : std::uint8_t {
   intercommunicator,
   strangers,       ///< some rank is not of this MPI_COMM_WORLD, so its settings are unknown
   too_many,        ///< Settings::most_communicators
+  with_threads,    ///< not on MPI_COMM_WORLD, and threads may make communicators at this moment
   stock_best,      ///< "auto" leaves calls of that size to the MPI library
   guarded,         ///< the guard of "auto" tried MPI's own way, or has found it faster
   failed,          ///< a call of ours on that communicator has failed before
@@ -33,7 +34,7 @@ enum class Reason : std::uint8_t {
 };
 
 /// In the order of the enumerators: what the summary says.
-inline constexpr std::array<std::string_view, 16> kReasonTexts = {
+inline constexpr std::array<std::string_view, 17> kReasonTexts = {
     "ours",
     "short",
     "operation not taken",
@@ -44,6 +45,7 @@ inline constexpr std::array<std::string_view, 16> kReasonTexts = {
     "intercommunicator",
     "ranks of several MPI_COMM_WORLDs",
     "too many communicators",
+    "not on MPI_COMM_WORLD, in a program with threads",
     "MPI's own is expected to be faster",
     "the guard tried MPI's own, or found it faster",
     "an earlier call failed",

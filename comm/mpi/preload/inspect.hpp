@@ -10,6 +10,9 @@
 
 namespace papfft::comm::preload {
 
+/// To be called before the program has threads: makes a communicator of this rank.
+void prepare_to_inspect();
+
 /// Of the type signature. 0: nothing, or an argument that MPI refuses.
 [[nodiscard]] std::size_t signature_bytes(int count, MPI_Datatype type);
 /// Of all blocks together.

@@ -10,6 +10,7 @@
 
 #include "comm/engine/call_engine.hpp"
 #include "comm/mpi/mpi_lifetime.hpp"
+#include "comm/mpi/preload/inspect.hpp"
 #include "comm/mpi/preload/next_functions.hpp"
 #include "comm/mpi/preload/own_work.hpp"
 #include "comm/mpi/preload/waiting.hpp"
@@ -105,12 +106,12 @@ Runtime::Runtime() {
   }
 }
 
-void Runtime::start() {
+void Runtime::start(bool with_threads) {
   const Inside inside;
   if (is_started_) return;
-  const bool agreed = [this] {
+  const bool agreed = [&] {
     const OwnWork work(options_, "starts");
-    return all_agree();
+    return all_agree(with_threads);
   }();
   if (!agreed) return complain();
   if (settings_.mode != Mode::off) or_end("MPI_Init", [this] { begin(); });
@@ -118,7 +119,11 @@ void Runtime::start() {
 
 void Runtime::begin() {
   started_ns_ = steady_now_ns();
+  prepare_to_inspect();
   communicators_.emplace(settings_, options_);
+  // Open MPI 4.1 hangs where threads make communicators at the same time. Now there are no threads yet.
+  if (settings_.mode == Mode::on && any_has_threads_ && !settings_.most_communicators)
+    communicators_->make_only(MPI_COMM_WORLD);
   if (settings_.takes_started) started_groups_.emplace(options_);
   if (settings_.mode == Mode::observe || !settings_.recording.empty())
     observation_.emplace(options_, settings_.least_bytes);
@@ -134,13 +139,16 @@ void Runtime::begin() {
   is_started_ = true;
 }
 
-bool Runtime::all_agree() {
+bool Runtime::all_agree(bool with_threads) {
   const std::uint64_t hash = error_.empty() ? settings_.hash() : 0;
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
-  std::array<std::uint64_t, 3> most = {hash, ~hash, level == MPI_THREAD_MULTIPLE ? 0U : 1U};
-  next_pmpi().allreduce(MPI_IN_PLACE, most.data(), 3, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+  const bool is_multiple = level == MPI_THREAD_MULTIPLE;
+  std::array<std::uint64_t, 4> most = {hash, ~hash, is_multiple ? 0U : 1U,
+                                       is_multiple && with_threads ? 1U : 0U};
+  next_pmpi().allreduce(MPI_IN_PLACE, most.data(), 4, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
   all_have_threads_ = most[2] == 0;
+  any_has_threads_ = most[3] == 1;
   return error_.empty() && most[0] == hash && most[1] == ~hash;
 }
 

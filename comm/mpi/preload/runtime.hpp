@@ -43,7 +43,8 @@ class Runtime {
   [[nodiscard]] static Runtime& get();
 
   /// MPI has just been initialized. Collective over MPI_COMM_WORLD: the library works if all ranks have the same settings.
-  void start();
+  /// @param with_threads  the program may call MPI in several threads at a time, if MPI lets it
+  void start(bool with_threads);
   /// Of MPI_Init, as the settings want it.
   [[nodiscard]] bool wants_thread_multiple() const { return settings_.thread == Thread::multiple; }
   /// Calls of this thread may be ours, or are counted.
@@ -77,7 +78,7 @@ class Runtime {
       MPI_VERSION < 4 ? std::numeric_limits<std::size_t>::max() : std::numeric_limits<int>::max();
 
   Runtime();
-  [[nodiscard]] bool all_agree();
+  [[nodiscard]] bool all_agree(bool with_threads);
   void complain() const;
   void begin();
   void report();
@@ -109,6 +110,7 @@ class Runtime {
   Options options_;
   std::string error_;              // of the settings
   bool all_have_threads_ = false;  // all ranks have been granted MPI_THREAD_MULTIPLE
+  bool any_has_threads_ = false;   // of the program's, on some rank
   bool is_timed_ = false;
   std::optional<Communicators> communicators_;
   std::optional<StartedGroups> started_groups_;

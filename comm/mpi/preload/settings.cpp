@@ -65,8 +65,8 @@ Settings Settings::parse(const Variable& variable) {
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
   s.least_bytes = static_cast<std::size_t>(
       number(variable, "PAPFFT_PRELOAD_BYTES", kMost, static_cast<std::int64_t>(s.least_bytes)));
-  s.most_communicators =
-      static_cast<int>(number(variable, "PAPFFT_PRELOAD_COMMUNICATORS", kMost, s.most_communicators));
+  if (variable("PAPFFT_PRELOAD_COMMUNICATORS") != nullptr)
+    s.most_communicators = static_cast<int>(number(variable, "PAPFFT_PRELOAD_COMMUNICATORS", kMost, 0));
   if (const char* names = variable("PAPFFT_PRELOAD_OPERATIONS"))
     s.operations = parse_operations("PAPFFT_PRELOAD_OPERATIONS", names);
   if (const char* thread = variable("PAPFFT_THREAD"))
@@ -96,6 +96,7 @@ std::uint64_t Settings::hash() const {
   add(static_cast<std::uint64_t>(mode));
   add(least_bytes);
   for (const bool taken : operations) add(taken ? 1 : 0);
+  add(static_cast<std::uint64_t>(most_communicators.value_or(-1)));
   add(takes_started ? 1 : 0);
   add(is_reproducible ? 1 : 0);
   add(report.empty() ? 0 : 1);

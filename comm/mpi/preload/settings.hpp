@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,7 +37,10 @@ struct Settings {
   /// Operations that are taken. The others pass. A rank of a gatherv, scatterv or alltoallv does not know the sizes that others see,
   /// so their length cannot decide: they are taken at any size, or not at all.
   std::array<bool, kOperationCount> operations{};
-  int most_communicators = 64;  ///< of the program's that have one of ours at a time
+  /// Of the program's that have one of ours at a time.
+  static constexpr int kMostCommunicators = 64;
+  /// The same, if the user has said so. Else a program with threads gets one for MPI_COMM_WORLD alone.
+  std::optional<int> most_communicators = {};
   Thread thread = Thread::program;
   bool takes_started = false;    ///< calls that are only started (MPI_Ibcast) are taken, too
   bool is_reproducible = false;  ///< sums are added up in an order that depends on the number of ranks alone

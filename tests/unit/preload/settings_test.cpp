@@ -90,6 +90,7 @@ TEST(PreloadSettings, TheHashDiffersWhereRanksMustAgree) {
   EXPECT_EQ(usual, parsed({{"PAPFFT_PRELOAD", "on"}}).hash());
   for (const auto& [name, value] : std::map<std::string, std::string>{{"PAPFFT_PRELOAD", "off"},
                                                                       {"PAPFFT_PRELOAD_BYTES", "1"},
+                                                                      {"PAPFFT_PRELOAD_COMMUNICATORS", "64"},
                                                                       {"PAPFFT_PRELOAD_OPERATIONS", "bcast"},
                                                                       {"PAPFFT_PRELOAD_REPORT", "-"},
                                                                       {"PAPFFT_REPRODUCIBLE", "1"}}) {
