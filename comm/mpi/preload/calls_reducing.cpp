@@ -20,6 +20,12 @@ Reason check_vectors(const Way& way, const void* sendbuf, const void* recvbuf, M
   return reason_to_pass(op, type, way.is_started());
 }
 
+/// The same, where MPI refuses one buffer for both.
+Reason check_apart(const Way& way, const void* sendbuf, const void* recvbuf, MPI_Datatype type, MPI_Op op) {
+  if (sendbuf == recvbuf && sendbuf != MPI_BOTTOM) return Reason::invalid;
+  return check_vectors(way, sendbuf, recvbuf, type, op);
+}
+
 }  // namespace
 
 int reduce(Way& way, const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
@@ -28,7 +34,7 @@ int reduce(Way& way, const void* sendbuf, void* recvbuf, int count, MPI_Datatype
   const auto check = [&] {
     const int rank = rank_in(comm);
     if (root >= size_of(comm)) return Reason::invalid;
-    if (rank == root) return check_vectors(way, sendbuf, recvbuf, type, op);
+    if (rank == root) return check_apart(way, sendbuf, recvbuf, type, op);
     if (is_in_place(sendbuf) || !is_buffer(sendbuf, type)) return Reason::invalid;
     return reason_to_pass(op, type, way.is_started());
   };
@@ -45,7 +51,7 @@ int allreduce(Way& way, const void* sendbuf, void* recvbuf, int count, MPI_Datat
   if (!Runtime::is_watching() || comm == MPI_COMM_NULL) return way.pass();
   return Runtime::get().carry_out(
       {Operation::allreduce, comm, signature_bytes(count, type)},
-      [&] { return check_vectors(way, sendbuf, recvbuf, type, op); },
+      [&] { return check_apart(way, sendbuf, recvbuf, type, op); },
       [=](Collectives& ours, std::string_view algorithm) {
         detail::mpi_allreduce(ours, sendbuf, recvbuf, count, type, op, algorithm);
       },

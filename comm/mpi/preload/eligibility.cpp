@@ -6,15 +6,16 @@ namespace papfft::comm::preload {
 namespace {
 
 bool is_defined(OpKind op, TypeKind type) {
+  const bool is_integer = type == TypeKind::integer || type == TypeKind::other_integer;
   switch (op) {
     case OpKind::extreme:
-      return type == TypeKind::integer || type == TypeKind::floating;
+      return is_integer || type == TypeKind::floating;
     case OpKind::arithmetic:
-      return type == TypeKind::integer || type == TypeKind::floating || type == TypeKind::complex;
+      return is_integer || type == TypeKind::floating || type == TypeKind::complex;
     case OpKind::logical:
       return type == TypeKind::integer || type == TypeKind::logical;
     case OpKind::bitwise:
-      return type == TypeKind::integer || type == TypeKind::byte;
+      return is_integer || type == TypeKind::byte;
     case OpKind::with_place:
       return type == TypeKind::pair;
     default:

@@ -58,7 +58,16 @@ inline constexpr std::array<std::string_view, 17> kReasonTexts = {
 }
 
 /// The kinds of datatypes that MPI defines its operations on (MPI 3.1, 5.9.2).
-enum class TypeKind : std::uint8_t { integer, floating, logical, complex, byte, pair, other };
+enum class TypeKind : std::uint8_t {
+  integer,        ///< of C
+  other_integer,  ///< of Fortran, or of all languages (MPI_AINT)
+  floating,
+  logical,
+  complex,
+  byte,
+  pair,
+  other
+};
 /// The kinds of operations: each is defined on the same kinds of datatypes throughout.
 enum class OpKind : std::uint8_t {
   extreme,      ///< MPI_MAX, MPI_MIN

@@ -15,10 +15,11 @@ TEST(Eligibility, MpisOperationsAreOursOnTheirOwnDatatypesAlone) {
     std::vector<TypeKind> types;
   };
   const std::vector<Case> defined = {
-      {OpKind::extreme, {TypeKind::integer, TypeKind::floating}},
-      {OpKind::arithmetic, {TypeKind::integer, TypeKind::floating, TypeKind::complex}},
+      {OpKind::extreme, {TypeKind::integer, TypeKind::other_integer, TypeKind::floating}},
+      {OpKind::arithmetic,
+       {TypeKind::integer, TypeKind::other_integer, TypeKind::floating, TypeKind::complex}},
       {OpKind::logical, {TypeKind::integer, TypeKind::logical}},
-      {OpKind::bitwise, {TypeKind::integer, TypeKind::byte}},
+      {OpKind::bitwise, {TypeKind::integer, TypeKind::other_integer, TypeKind::byte}},
       {OpKind::with_place, {TypeKind::pair}}};
   for (const Case& c : defined) {
     for (int t = 0; t <= static_cast<int>(TypeKind::other); ++t) {
