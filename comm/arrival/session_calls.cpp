@@ -144,7 +144,7 @@ void SessionCalls::serve(const CallArguments& given, const PersistentBody* handl
   const PlannedCall& plan = is_stock_trial ? *steady->stock_plan() : *chosen;
   background_.rethrow();
   note_arrival();
-  if (engine_.options().check_arguments) engine_.require_agreement(plan.signature);
+  if (engine_.options().check_arguments) engine_.require_agreement(plan.signature, arguments.reducer);
 
   const std::int64_t iteration = predictor_.iteration();
   compare_prediction();

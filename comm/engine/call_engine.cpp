@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 
@@ -14,6 +15,25 @@ struct Verdict {
   std::int32_t rank = -1;  // the first one that differs from rank 0, or -1
   std::int32_t unused = 0;
   std::array<CallSignature, 2> calls{};  // rank 0's and that one's
+};
+
+/// A name that does not fit ends with a number that stands for all of it.
+template <std::size_t n>
+void note_name(std::array<char, n>& field, std::string name) {
+  if (name.size() >= n) name = name.substr(0, n / 2) + "#" + std::to_string(std::hash<std::string>()(name));
+  name.copy(field.data(), n - 1);
+}
+
+/// Tells what is checked as long as this lives.
+class Checked {
+ public:
+  Checked(const CallSignature*& place, const CallSignature& call) : place_(place) { place_ = &call; }
+  ~Checked() { place_ = nullptr; }
+  Checked(const Checked&) = delete;
+  Checked& operator=(const Checked&) = delete;
+
+ private:
+  const CallSignature*& place_;
 };
 
 PendingCall::Role role_of(const CallArguments& arguments, Rank rank) {
@@ -136,7 +156,9 @@ void CallEngine::note_call(const PlannedCall& plan) {
   last_.reason = plan.reason;
 }
 
-void CallEngine::require_agreement(const CallSignature& mine) {
+void CallEngine::require_agreement(CallSignature mine, const Reducer* reducer) {
+  if (reducer != nullptr) note_name(mine.reducer, reducer->name());
+  const Checked checked(checked_, mine);
   std::vector<CallSignature> all(rank() == 0 ? static_cast<std::size_t>(transport_.size()) : 0);
   run_own(Operation::gather, std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)),
           sizeof(CallSignature), "lin");

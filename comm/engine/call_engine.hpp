@@ -152,7 +152,8 @@ class CallEngine {
   void note_call(const PlannedCall& plan);
 
   /// @throws MismatchError on every rank, if the ranks do not make the same call
-  void require_agreement(const CallSignature& mine);
+  /// @param reducer  or nullptr. Those without a name are not told apart
+  void require_agreement(CallSignature mine, const Reducer* reducer);
 
   /// Begins a call that goes on beside its caller. @throws as Collectives::start
   [[nodiscard]] std::shared_ptr<PendingCall> start(const CallArguments& arguments,
@@ -196,8 +197,9 @@ class CallEngine {
 
   /// "rank 2 waits for ", as the text of a rank that is stuck begins.
   [[nodiscard]] std::string waits() const { return "rank " + std::to_string(rank()) + " waits for "; }
-  /// " in call 17, gather lin, ...": how it ends.
+  /// " in call 17, gather lin, ...": how it ends. What the caller knows is the call whose arguments are checked.
   [[nodiscard]] std::string in_call(const PlannedCall& plan) const {
+    if (checked_ != nullptr) return " in the check of " + checked_->text();
     return " in call " + std::to_string(calls_) + ", " + plan.signature.text();
   }
 
@@ -236,8 +238,9 @@ class CallEngine {
   std::size_t called_bytes_ = 0;  // until it is known
   Observer* observer_ = nullptr;
   CallStatistics last_;
-  std::string last_stock_;                 // its algorithm, of the MPI library
-  const PlannedCall* in_stock_ = nullptr;  // that is under way there
+  std::string last_stock_;                  // its algorithm, of the MPI library
+  const PlannedCall* in_stock_ = nullptr;   // that is under way there
+  const CallSignature* checked_ = nullptr;  // while the ranks compare it
   std::uint32_t calls_ = 0;
   std::uint32_t reports_ = 0;
   std::uint64_t observed_ = 0;                            // calls

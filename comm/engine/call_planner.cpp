@@ -87,7 +87,7 @@ std::string CallSignature::text() const {
          (row.sizes_are_own ? "blocks of any sizes" : std::to_string(bytes) + " bytes") + " in elements of " +
          std::to_string(element_bytes) +
          (blocks != 0 ? ", block sizes #" + std::to_string(blocks % 1'000'000) : "") +
-         (ordered != 0 ? ", in rank order" : "");
+         (ordered != 0 ? ", in rank order" : "") + (reducer[0] != 0 ? ", by " + wire_text(reducer) : "");
 }
 
 PlannedCall as_stock(PlannedCall plan) {

@@ -31,6 +31,8 @@ struct CallSignature {
   std::int32_t automatic = 0;  ///< "auto" chose
   std::int32_t segments = 0;   ///< that were asked for, or 0
   std::array<char, 32> algorithm{};
+  /// The reducer's name, in a check of the arguments. Plans that have their reducer's name elsewhere do without.
+  std::array<char, 64> reducer{};
 
   /// In one line, also if another rank sent nonsense.
   [[nodiscard]] std::string text() const;

@@ -33,7 +33,7 @@ void Collectives::call(const CallArguments& arguments) {
     steady = engine_->steady(given);
   }
   const PlannedCall& plan = *steady->plan;
-  if (options().check_arguments) engine_->require_agreement(plan.signature);
+  if (options().check_arguments) engine_->require_agreement(plan.signature, given.reducer);
   if (plan.is_stock()) {
     given.algorithm = plan.signature.algorithm.data();
     const CallWatch::Call watched = engine_->watched(plan);

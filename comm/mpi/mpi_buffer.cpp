@@ -112,14 +112,24 @@ std::unique_ptr<Reducer> MpiReducer::clone() const {
 }
 
 std::string MpiReducer::name() const {
-  const std::array own{MPI_MAX, MPI_MIN, MPI_SUM,  MPI_PROD, MPI_LAND,   MPI_BAND,
-                       MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
-  const auto* const found = std::ranges::find(own, op_);
+  static const std::array<std::pair<MPI_Op, const char*>, 12> own = {{{MPI_MAX, "MPI_MAX"},
+                                                                      {MPI_MIN, "MPI_MIN"},
+                                                                      {MPI_SUM, "MPI_SUM"},
+                                                                      {MPI_PROD, "MPI_PROD"},
+                                                                      {MPI_LAND, "MPI_LAND"},
+                                                                      {MPI_BAND, "MPI_BAND"},
+                                                                      {MPI_LOR, "MPI_LOR"},
+                                                                      {MPI_BOR, "MPI_BOR"},
+                                                                      {MPI_LXOR, "MPI_LXOR"},
+                                                                      {MPI_BXOR, "MPI_BXOR"},
+                                                                      {MPI_MAXLOC, "MPI_MAXLOC"},
+                                                                      {MPI_MINLOC, "MPI_MINLOC"}}};
+  const auto* const found = std::ranges::find(own, op_, &std::pair<MPI_Op, const char*>::first);
   if (found == own.end() || !is_named(type_)) return {};
   std::array<char, MPI_MAX_OBJECT_NAME> type{};
   int length = 0;
   PAPFFT_MPI(MPI_Type_get_name, type_, type.data(), &length);
-  return "op " + std::to_string(found - own.begin()) + " on " + type.data();
+  return std::string(found->second) + " on " + type.data();
 }
 
 /// MPI_Reduce_local knows inout = in (+) inout alone. What must be moved for that is moved piece by piece, so that a piece is still in

@@ -53,7 +53,7 @@ class MpiReducer final : public Reducer {
   [[nodiscard]] bool commutative() const override { return commutative_; }
   /// Of MPI's own operations on its own types; others may be freed by the caller while a copy is in use.
   [[nodiscard]] std::unique_ptr<Reducer> clone() const override;
-  /// "op 3 on MPI_DOUBLE", or nothing where there is no clone.
+  /// "MPI_SUM on MPI_DOUBLE", or nothing where there is no clone.
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] bool is_stock() const override { return true; }
   [[nodiscard]] MPI_Op op() const { return op_; }

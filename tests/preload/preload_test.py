@@ -152,7 +152,7 @@ class MemoryTest(Programs):
             with self.subTest(fails_at=fails_at):
                 done = mpirun([*ranks_of("memory", 3, {"LD_PRELOAD": LIBRARY}), "bcast", "1048576", "3", str(fails_at)])
                 self.assertNotEqual(done.returncode, 0, done.stdout)
-                self.assertIn("papfft preload: bcast: std::bad_alloc", done.stderr)
+                self.assertIn("papfft preload: MPI_Bcast: std::bad_alloc", done.stderr)
 
 
 class StartedRefusedTest(Programs):
@@ -339,7 +339,42 @@ class FailuresTest(Programs):
     def test_a_failure_goes_to_the_programs_error_handler(self):
         done = mpirun(ranks_of("failing", 2, {"LD_PRELOAD": LIBRARY, "PAPFFT_STUCK_MS": 200}))
         self.assertIn("rank 0: MPI_ERR_OTHER, handled 1", done.stdout)
-        self.assertIn("papfft preload: bcast: no progress for 200 ms: rank 0 waits for rank 1", done.stderr)
+        self.assertIn("papfft preload: MPI_Bcast: no progress for 200 ms: rank 0 waits for rank 1", done.stderr)
+
+
+class DisagreeingTest(Programs):
+    """Of what all ranks know, one of them tells."""
+
+    def one_line(self, what, **variables):
+        settings = {"LD_PRELOAD": LIBRARY, "PAPFFT_GUARD": 0, **variables}
+        done = mpirun(ranks_of(f"disagreeing {what}", 3, settings), timeout_s=60)
+        said = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("papfft preload: ")]
+        self.assertEqual(len(said), 1, done.stdout + done.stderr)
+        return said[0], done
+
+    def test_operations_and_datatypes(self):
+        for what, other in (("operation", "MPI_MAX on MPI_DOUBLE"), ("datatype", "MPI_SUM on MPI_INT64_T")):
+            with self.subTest(what=what):
+                said, done = self.one_line(what, PAPFFT_CHECK=1)
+                self.assertRegex(said, f"MPI_Allreduce: the ranks do not agree: rank 0 .* by MPI_SUM on MPI_DOUBLE; rank 2 .* by {other}$")
+                self.assertNotEqual(done.returncode, 0)
+
+    def test_a_rank_whose_call_is_too_short_is_waited_for(self):
+        """While the library makes a communicator, and later."""
+        for what, call in (("first", "MPI_Bcast of 2097152 bytes"), ("second", "in the check of bcast")):
+            with self.subTest(what=what):
+                said, done = self.one_line(what, PAPFFT_CHECK=1, PAPFFT_STUCK_MS=500)
+                self.assertIn(call, said)
+                self.assertNotIn("gather", said)
+                self.assertNotEqual(done.returncode, 0)
+
+    def test_a_table_that_is_none(self):
+        with tempfile.NamedTemporaryFile("w") as table:
+            table.write("rubbish\n")
+            table.flush()
+            said, done = self.one_line("", PAPFFT_DECISIONS=table.name)
+            self.assertIn("no table of decisions", said)
+            self.assertEqual(done.returncode, 0)
 
 
 class ThreadsTest(Programs):

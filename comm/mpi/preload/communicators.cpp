@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "comm/engine/steady_clock.hpp"
@@ -49,9 +51,9 @@ bool is_on_one_host(MPI_Comm comm) {
   return here == ranks;
 }
 
-/// Fills in what serves the group's calls; nothing, if that fails on this rank. Then its error has been printed.
+/// Fills in what serves the group's calls; nothing, if that fails on this rank. @return why
 /// @throws std::bad_alloc  memory can be missing in the middle, where others wait for this rank: it could not tell them
-void make(Group& group, MPI_Comm comm, const Options& options, bool with_session) {
+std::string make(Group& group, MPI_Comm comm, const Options& options, bool with_session) {
   try {
     const BareCommunicator bare(comm);
     if (with_session && !is_on_one_host(bare.get())) {
@@ -64,9 +66,28 @@ void make(Group& group, MPI_Comm comm, const Options& options, bool with_session
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "papfft preload: %s; the calls on this communicator go to the MPI library\n",
-                 e.what());
+    return e.what();
   }
+  return {};
+}
+
+/// Of the ranks on which something has failed, the lowest prints why. Collective. @return  it has failed on none
+bool all_have(const std::string& error, MPI_Comm comm) {
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  int first = error.empty() ? INT_MAX : rank;
+  const int code = next_pmpi().allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm);
+  if (first == rank)
+    std::fprintf(stderr, "papfft preload: %s; the calls on this communicator go to the MPI library\n",
+                 error.c_str());
+  return code == MPI_SUCCESS && first == INT_MAX;
+}
+
+/// "MPI_Bcast of 800000 bytes".
+std::string text_of(const Call& call) {
+  std::string name(to_string(call.operation));
+  name.front() = static_cast<char>(name.front() - 'a' + 'A');
+  return "MPI_" + name + " of " + std::to_string(call.bytes) + " bytes";
 }
 
 void add(ExpectedCalls& sum, const SessionStatistics& session) {
@@ -95,16 +116,16 @@ Group* Communicators::find(MPI_Comm comm) const {
   return is_there != 0 ? static_cast<Group*>(found) : nullptr;
 }
 
-Group& Communicators::of(MPI_Comm comm) {
-  if (Group* const known = find(comm)) return *known;
+Group& Communicators::of(const Call& call) {
+  if (Group* const known = find(call.comm)) return *known;
   auto* const made = new Group;  // the attribute owns it
-  PMPI_Comm_set_attr(comm, keyval_, made);
-  fill(*made, comm);
+  PMPI_Comm_set_attr(call.comm, keyval_, made);
+  fill(*made, call);
   return *made;
 }
 
-void Communicators::make_only(MPI_Comm comm) {
-  (void)of(comm);
+void Communicators::make_only(const Call& call) {
+  (void)of(call);
   most_ = 0;
   no_more_ = Reason::with_threads;
 }
@@ -118,10 +139,11 @@ bool Communicators::may_have_session() const {
   return level == MPI_THREAD_MULTIPLE && std::ssize(sessions_) < kMostSessions;
 }
 
-void Communicators::fill(Group& group, MPI_Comm comm) {
+void Communicators::fill(Group& group, const Call& call) {
+  MPI_Comm const comm = call.comm;
   group.reason = reason_to_pass(facts_of(comm));
   if (group.reason != Reason::none) return;
-  const OwnWork work(options_, "makes a communicator");
+  const OwnWork work(options_, "makes a communicator for " + text_of(call));
   // Both may differ from rank to rank, which belong to different communicators.
   const auto [has_room, may_have_session] = all_say<2>({living_ < most_, this->may_have_session()}, comm);
   if (!has_room) {
@@ -129,8 +151,7 @@ void Communicators::fill(Group& group, MPI_Comm comm) {
     return;
   }
   const std::int64_t from_ns = steady_now_ns();
-  make(group, comm, options_, may_have_session);
-  if (!all_say<1>({group.ours != nullptr}, comm).front()) {
+  if (!all_have(make(group, comm, options_, may_have_session), comm)) {
     group.reason = Reason::failed;
     group.session = nullptr;
     group.ours = nullptr;

@@ -15,6 +15,15 @@ namespace papfft::comm::preload {
 
 class Communicators;
 
+/// A call of the program's, as far as all of its ranks know it.
+struct Call {
+  Operation operation = Operation::bcast;
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::size_t bytes =
+      0;  ///< of one block, on average, or of the vector; where only their owners know the sizes, this rank's own
+  int root = 0;
+};
+
 /// What the library keeps of a communicator of the program's.
 struct Group {
   Reason reason = Reason::none;            ///< why all of its calls pass, the same on all ranks
@@ -49,11 +58,11 @@ class Communicators {
   /// @param settings, options  must outlive this object. MPI must have been initialized.
   Communicators(const Settings& settings, const Options& options);
 
-  /// Collective over `comm` when it is called for it first. A communicator of ours that cannot be made is a reason to pass.
+  /// Collective over the call's communicator when it is called for that first. A communicator of ours that cannot be made is a reason to pass.
   /// @throws std::bad_alloc  on this rank; others may wait for it
-  [[nodiscard]] Group& of(MPI_Comm comm);
+  [[nodiscard]] Group& of(const Call& call);
   /// The same, and calls on all others pass from now on: threads may make communicators at the same time.
-  void make_only(MPI_Comm comm);
+  void make_only(const Call& call);
   /// nullptr: of() has not been called for it
   [[nodiscard]] Group* find(MPI_Comm comm) const;
   /// That has been made here is about to end.
@@ -64,7 +73,7 @@ class Communicators {
   [[nodiscard]] OwnCommunicators own_communicators() const { return {made_, making_ns_}; }
 
  private:
-  void fill(Group& group, MPI_Comm comm);
+  void fill(Group& group, const Call& call);
   [[nodiscard]] bool may_have_session() const;
 
   const Settings& settings_;

@@ -24,7 +24,7 @@ int guarded(std::string_view call, MPI_Comm comm, const Way& way, Work work) {
     return work();
   } catch (const std::exception& e) {
     if (way.is_passing()) throw;
-    return Runtime::get().fail(call, comm, e.what());
+    return Runtime::get().fail(call, comm, e);
   }
 }
 
@@ -41,7 +41,7 @@ int start(const NextFunctions& next, MPI_Request* request) {
   try {
     if (const std::optional<int> code = Runtime::get().persistent().start(request)) return *code;
   } catch (const std::exception& e) {
-    return Runtime::get().fail("MPI_Start", MPI_COMM_WORLD, e.what());
+    return Runtime::get().fail("MPI_Start", MPI_COMM_WORLD, e);
   }
   return next.start(request);
 }
@@ -73,25 +73,25 @@ using namespace papfft::comm::preload;
 // Open MPI's header says that these functions are visible; MPICH's does not.
 // A function by the name that it has behind P (MPI's own calls and tools) or without.
 // Serves a call, made by a Way of these arguments.
-#define PAPFFT_SERVE_(name, arguments, ...) \
-  Way way(__VA_ARGS__);                     \
-  return guarded(#name, comm, way,          \
+#define PAPFFT_SERVE_(Name, name, arguments, ...) \
+  Way way(__VA_ARGS__);                           \
+  return guarded("MPI_" #Name, comm, way,         \
                  [&] { return papfft::comm::preload::name(way, PAPFFT_LIST arguments, comm); })
 #define PAPFFT_DEFINE_AS_(P, next, Name, name, parameters, arguments)                                 \
   PAPFFT_API int P##MPI_##Name(PAPFFT_LIST parameters, MPI_Comm comm) {                               \
     const auto pass = [&] { return next().name(PAPFFT_LIST arguments, comm); };                       \
-    PAPFFT_SERVE_(name, arguments, pass);                                                             \
+    PAPFFT_SERVE_(Name, name, arguments, pass);                                                       \
   }                                                                                                   \
   PAPFFT_API int P##MPI_I##name(PAPFFT_LIST parameters, MPI_Comm comm, MPI_Request* request) {        \
     const auto pass = [&] { return next().i##name(PAPFFT_LIST arguments, comm, request); };           \
     if (!Runtime::is_watching_started() || request == nullptr) return pass();                         \
-    PAPFFT_SERVE_(name, arguments, pass, Way::Form::started, request);                                \
+    PAPFFT_SERVE_(Name, name, arguments, pass, Way::Form::started, request);                          \
   }                                                                                                   \
   PAPFFT_API int PAPFFT_INIT_OF_(P, Name)(PAPFFT_LIST parameters, MPI_Comm comm, MPI_Info info,       \
                                           MPI_Request * request) {                                    \
     const auto pass = [&] { return next().name##_init(PAPFFT_LIST arguments, comm, info, request); }; \
     if (!Runtime::is_watching_started() || request == nullptr) return pass();                         \
-    PAPFFT_SERVE_(name, arguments, pass, Way::Form::persistent, request);                             \
+    PAPFFT_SERVE_(Name, name, arguments, pass, Way::Form::persistent, request);                       \
   }
 #define PAPFFT_DEFINE_(Name, name, operation, parameters, arguments) \
   PAPFFT_DEFINE_AS_(, next_mpi, Name, name, parameters, arguments)   \
@@ -100,12 +100,12 @@ using namespace papfft::comm::preload;
 #define PAPFFT_DEFINE_LARGE_AS_(P, next, Name, name, parameters, arguments, as_ints)               \
   PAPFFT_API int P##MPI_##Name##_c(PAPFFT_LIST parameters, MPI_Comm comm) {                        \
     const auto pass = [&] { return next().name##_c(PAPFFT_LIST arguments, comm); };                \
-    PAPFFT_SERVE_(name, as_ints, pass);                                                            \
+    PAPFFT_SERVE_(Name, name, as_ints, pass);                                                      \
   }                                                                                                \
   PAPFFT_API int P##MPI_I##name##_c(PAPFFT_LIST parameters, MPI_Comm comm, MPI_Request* request) { \
     const auto pass = [&] { return next().i##name##_c(PAPFFT_LIST arguments, comm, request); };    \
     if (!Runtime::is_watching_started() || request == nullptr) return pass();                      \
-    PAPFFT_SERVE_(name, as_ints, pass, Way::Form::started, request);                               \
+    PAPFFT_SERVE_(Name, name, as_ints, pass, Way::Form::started, request);                         \
   }
 #define PAPFFT_DEFINE_LARGE_(Name, name, parameters, arguments, as_ints)          \
   PAPFFT_DEFINE_LARGE_AS_(, next_mpi, Name, name, parameters, arguments, as_ints) \

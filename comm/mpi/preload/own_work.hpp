@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <optional>
+#include <string>
 
 #include "comm/engine/call_watch.hpp"
 #include "papfft/options.hpp"
@@ -11,8 +12,8 @@ namespace papfft::comm::preload {
 /// Options::stuck_after, this rank says so and ends, and with it the job.
 class OwnWork {
  public:
-  /// @param what  "starts", "makes a communicator". MPI must have been initialized.
-  OwnWork(const Options& options, const char* what);
+  /// @param what  "starts", "makes a communicator for MPI_Bcast of 800000 bytes". MPI must have been initialized.
+  OwnWork(const Options& options, std::string what);
 
  private:
   std::optional<CallWatch> watch_;

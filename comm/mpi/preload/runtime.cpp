@@ -123,7 +123,7 @@ void Runtime::begin() {
   communicators_.emplace(settings_, options_);
   // Open MPI 4.1 hangs where threads make communicators at the same time. Now there are no threads yet.
   if (settings_.mode == Mode::on && any_has_threads_ && !settings_.most_communicators)
-    communicators_->make_only(MPI_COMM_WORLD);
+    communicators_->make_only({.comm = MPI_COMM_WORLD});
   if (settings_.takes_started) started_groups_.emplace(options_);
   if (settings_.mode == Mode::observe || !settings_.recording.empty())
     observation_.emplace(options_, settings_.least_bytes);
@@ -174,7 +174,7 @@ bool Runtime::is_left_to_stock(const Call& call, Collectives& ours) const {
 }
 
 Group* Runtime::group_for(const Call& call, Reason& reason) {
-  Group& group = communicators_->of(call.comm);
+  Group& group = communicators_->of(call);
   reason = group.reason;
   if (reason != Reason::none) return nullptr;
   if (!traits(call.operation).sizes_are_own && is_left_to_stock(call, *group.ours)) {
@@ -246,10 +246,13 @@ int Runtime::start_call(const Call& call, Reason reason, std::function<void(Coll
   return way.pass();
 }
 
-int Runtime::fail(std::string_view call, MPI_Comm comm, const char* what) noexcept {
+int Runtime::fail(std::string_view call, MPI_Comm comm, const std::exception& error) noexcept {
   const Inside inside;
   if (Group* const group = communicators_->find(comm)) group->reason = Reason::failed;
-  complain_of(call, what);
+  // All ranks know that they do not agree. None ends the job before the first has said so.
+  const bool all_know = dynamic_cast<const MismatchError*>(&error) != nullptr;
+  if (!all_know || rank_in(comm) == 0) complain_of(call, error.what());
+  if (all_know) PMPI_Barrier(comm);
   PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
   return MPI_ERR_OTHER;
 }

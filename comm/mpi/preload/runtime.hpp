@@ -27,15 +27,6 @@
 
 namespace papfft::comm::preload {
 
-/// A call of the program's, as far as all of its ranks know it.
-struct Call {
-  Operation operation = Operation::bcast;
-  MPI_Comm comm = MPI_COMM_NULL;
-  std::size_t bytes =
-      0;  ///< of one block, on average, or of the vector; where only their owners know the sizes, this rank's own
-  int root = 0;
-};
-
 /// What the library does between MPI_Init and MPI_Finalize. One for the process.
 class Runtime {
  public:
@@ -70,7 +61,7 @@ class Runtime {
   int carry_out(const Call& call, Check check, Serve serve, Way& way);
 
   /// A call has failed: later ones on its communicator are the MPI library's. @return what the program's error handler leaves to be returned
-  int fail(std::string_view call, MPI_Comm comm, const char* what) noexcept;
+  int fail(std::string_view call, MPI_Comm comm, const std::exception& error) noexcept;
 
  private:
   /// Of a block or vector. A call with counts beyond an int may meet one without, whose ranks must come to the same verdict.
