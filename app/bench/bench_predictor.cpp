@@ -14,6 +14,7 @@
 #include "app/bench/replay_command.hpp"
 #include "app/cli/exit_code.hpp"
 #include "app/cli/version.hpp"
+#include "app/io/known_inputs.hpp"
 #include "app/jobs/transform_sizes.hpp"
 #include "app/report/byte_count.hpp"
 #include "app/report/text_table.hpp"
@@ -190,6 +191,7 @@ class PredictorBench {
 int run_predictor(const PredictorOptions& options) {
   if (!options.replay.empty()) {
     refuse_launcher("bench predictor --replay");
+    std::ranges::for_each(options.replay, [](const std::string& trace) { io::know_input(trace); });
     check_outputs({options.job.json});
     replay_traces(options.replay, report::parse_byte_count(options.bytes), options.job.json,
                   options.job.quiet);

@@ -10,6 +10,7 @@
 #include "app/cli/exit_code.hpp"
 #include "app/cli/version.hpp"
 #include "app/io/errors.hpp"
+#include "app/io/known_inputs.hpp"
 #include "app/report/bench_figures.hpp"
 #include "app/report/bench_run.hpp"
 #include "app/report/compare.hpp"
@@ -161,6 +162,7 @@ int run_report(const ReportOptions& options) {
     throw UsageError(fmt::format("{} and {} are the same file; what would work: two measurements",
                                  options.files[0], options.files[1]));
   }
+  for (const std::string& file : options.files) io::know_input(file);
   check_outputs({options.out});
   const Inputs inputs(options.files);
   if (options.compares && inputs.runs.size() != 2) {

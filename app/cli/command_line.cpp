@@ -7,10 +7,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <sstream>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "app/cli/exit_code.hpp"
@@ -247,9 +249,37 @@ Command* Command::add_subcommand(const std::string& name, const std::string& des
   return state_->commands.back().get();
 }
 
+namespace {
+
+/// One of several values, or of one that may not be there.
+template <typename Value>
+struct Single {
+  using Type = Value;
+};
+template <typename Value>
+struct Single<std::vector<Value>> {
+  using Type = Value;
+};
+template <typename Value>
+struct Single<std::optional<Value>> {
+  using Type = Value;
+};
+
+}  // namespace
+
 template <typename Value>
 Option* Command::add_option(const std::string& names, Value& value, const std::string& description) {
-  return state_->add(state_->app->add_option(names, value, description));
+  CLI::Option* const option = state_->app->add_option(names, value, description);
+  using Number = typename Single<Value>::Type;
+  if constexpr (std::is_integral_v<Number>) {
+    // CLI11 takes what is above all numbers of 64 bits for the largest of them.
+    option->check([](const std::string& word) -> std::string {
+      Number number = 0;
+      const auto read = std::from_chars(word.data(), word.data() + word.size(), number);
+      return read.ec == std::errc::result_out_of_range ? word + " is too large" : "";
+    });
+  }
+  return state_->add(option);
 }
 
 #define PAPFFT_OPTION_OF(...)                                                                     \

@@ -18,6 +18,8 @@
 #include <optional>
 #include <random>
 
+#include "app/io/known_inputs.hpp"
+
 namespace papfft::app::io {
 
 // A slot of the registry that signal handlers read: `path` changes only while the slot is owned, and is valid while it is armed.
@@ -52,11 +54,16 @@ std::optional<int> descriptor_named(const std::string& path) {
   return std::nullopt;
 }
 
-// The file that a symbolic link leads to, absolute, so that a later chdir() does no harm.
+// The file that a symbolic link leads to, be it there or not; absolute, so that a later chdir() does no harm.
 std::filesystem::path resolved(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int kMostLinks = 40;  // as Linux follows
   std::error_code error;
-  auto target = std::filesystem::canonical(path, error);
-  return error ? std::filesystem::absolute(path) : target;
+  fs::path target = fs::absolute(path);
+  for (int links = 0; links < kMostLinks && fs::is_symlink(target, error); ++links) {
+    target = target.parent_path() / fs::read_symlink(target, error);
+  }
+  return fs::weakly_canonical(target, error);
 }
 
 std::optional<struct stat> status_of(const std::string& path) {
@@ -82,9 +89,11 @@ PendingTemporary& claim_slot(const std::string& file) {
 }  // namespace
 
 void check_writable(const std::string& path) {
-  if (path.empty()) throw OutputError("output", "its name is empty");
+  if (path.empty()) throw UnsuitableOutput("output", "its name is empty");
   if (descriptor_named(path)) return;
+  require_no_input(path);
   const auto status = status_of(path);
+  if (!status && errno == ELOOP) throw OutputError(path, errno_text(ELOOP));
   if (status && S_ISDIR(status->st_mode)) throw OutputError(path, errno_text(EISDIR));
   if (status) require_access(path, path, W_OK);
   if (!status || S_ISREG(status->st_mode)) {
@@ -107,7 +116,7 @@ void require_distinct(const std::vector<std::string>& paths) {
     if (!is_file && !is_standard_output(path)) continue;
     const std::string where = is_file ? resolved(path).lexically_normal().string() : "-";
     if (std::ranges::find(before, where) != before.end()) {
-      throw OutputError(path, "it is named as output twice");
+      throw UnsuitableOutput(path, "it is named as output twice");
     }
     before.push_back(where);
   }

@@ -17,6 +17,7 @@
 
 #include "app/io/errors.hpp"
 #include "app/io/file_descriptor.hpp"
+#include "app/io/known_inputs.hpp"
 
 namespace papfft::app::io {
 namespace {
@@ -133,6 +134,7 @@ std::unique_ptr<ByteInput> open_bytes(const std::string& path) {
     throw DataError(name, fmt::format("cannot be opened: {}", errno_text(errno)));
   }
   if (S_ISDIR(status.st_mode)) throw DataError(name, "is a directory; name a file in it");
+  if (!standard_input) know_input(status);
   if (standard_input || !S_ISREG(status.st_mode)) return std::make_unique<PipeInput>(name, std::move(fd));
   if (status.st_size == 0) throw DataError(name, "is empty");
   return std::make_unique<FileInput>(name, std::move(fd), static_cast<std::uint64_t>(status.st_size));

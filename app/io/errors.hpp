@@ -18,6 +18,12 @@ class OutputError : public std::runtime_error {
   OutputError(std::string_view file, std::string_view problem);
 };
 
+/// The output's name makes no sense, or its format cannot hold what is to be written (exit code 64).
+class UnsuitableOutput : public OutputError {
+ public:
+  using OutputError::OutputError;
+};
+
 /// The system's words for an errno value. Thread-safe, unlike strerror.
 [[nodiscard]] std::string errno_text(int error);
 

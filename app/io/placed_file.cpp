@@ -32,7 +32,7 @@ PlacedFiles<Sample>::PlacedFiles(const std::vector<std::string>& paths,
     const std::string header = header_of<Sample>(path, shape);
     auto file = std::make_unique<AtomicFile>(path, AtomicFile::Temporary::named);
     if (!can_place({path}) || file->is_direct()) {
-      throw OutputError(path, "its parts are not written in order; what would work: a .npy or raw file");
+      throw UnsuitableOutput(path, "its parts are not written in order; what would work: a .npy or raw file");
     }
     file->write(header);
     files_.push_back({.data_offset = header.size(), .file = std::move(file)});

@@ -79,15 +79,15 @@ template <typename Sample>
 RowFiles<Sample>::RowFiles(const std::vector<std::string>& paths, std::uint64_t row_length,
                            std::optional<std::uint64_t> rows, const std::optional<RowJournal>& journal)
     : row_length_(row_length), promised_(rows) {
-  if (!can_grow(paths)) throw OutputError(paths.front(), "only .npy and raw files can grow row by row");
+  if (!can_grow(paths)) throw UnsuitableOutput(paths.front(), "only .npy and raw files can grow row by row");
   const auto kind = journal ? AtomicFile::Temporary::kept : AtomicFile::Temporary::nameless_if_possible;
   for (const std::string& path : paths) {
     files_.push_back(
         {path, format_of(path) == OutputFormat::npy, std::make_unique<AtomicFile>(path, kind), {}});
     const AtomicFile& file = *files_.back().file;
-    if (journal && file.is_direct()) throw OutputError(path, "only a file can be resumed");
+    if (journal && file.is_direct()) throw UnsuitableOutput(path, "only a file can be resumed");
     if (files_.back().is_npy && file.is_direct() && !rows) {
-      throw OutputError(
+      throw UnsuitableOutput(
           path,
           "a .npy says at its beginning how many rows it has, and the input tells only at its end; what "
           "would work: a file, or raw samples");

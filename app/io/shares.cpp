@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/io/json.hpp"
+#include "app/io/known_inputs.hpp"
 
 namespace papfft::app::io {
 namespace {
@@ -133,12 +134,16 @@ Index read_index(const std::string& path) {
     const bool is_good = type != types.end() && layout != kLayouts.end() && index.rows > 0 &&
                          index.length > 0 && !index.files.empty() && index.length <= kMost / index.rows &&
                          index.part <= kMost / index.files.size();
-    if (is_good) return index;
+    if (!is_good)
+      throw DataError(
+          path,
+          "is no index of what ranks have: its sizes, its element, its layout or its files make no sense");
+    for (const std::string& file : index.files)
+      know_input(std::filesystem::path(path).replace_filename(file).string());
+    return index;
   } catch (const JsonError& error) {
     throw DataError(path, fmt::format("is no index of what ranks have: {}", error.what()));
   }
-  throw DataError(
-      path, "is no index of what ranks have: its sizes, its element, its layout or its files make no sense");
 }
 
 std::unique_ptr<Source> open_part(const std::filesystem::path& path, const SampleType& type,

@@ -43,30 +43,31 @@ SF_INFO info_of(std::uint64_t channels, double sample_rate_hz) {
 
 void check_wav(const std::string& path, const WavContent& content) {
   if (content.is_complex) {
-    throw OutputError(path, "complex samples are no sound; what would work: .npy, .raw or .csv");
+    throw UnsuitableOutput(path, "complex samples are no sound; what would work: .npy, .raw or .csv");
   }
   if (!(content.sample_rate_hz > 0)) {
-    throw OutputError(path,
-                      "the input does not tell its sample rate, which a .wav needs; what would work: input "
-                      "from a sound or SigMF file, or output as .npy");
+    throw UnsuitableOutput(
+        path,
+        "the input does not tell its sample rate, which a .wav needs; what would work: input "
+        "from a sound or SigMF file, or output as .npy");
   }
   if (content.sample_rate_hz < 1 || content.sample_rate_hz > std::numeric_limits<int>::max()) {
-    throw OutputError(path, fmt::format("no .wav has {} samples per second; what would work: .npy",
-                                        content.sample_rate_hz));
+    throw UnsuitableOutput(path, fmt::format("no .wav has {} samples per second; what would work: .npy",
+                                             content.sample_rate_hz));
   }
   constexpr std::uint64_t kMostChannels = 1024;  // of libsndfile
   if (content.channels > kMostChannels) {
-    throw OutputError(path,
-                      fmt::format("{} channels are too many for a .wav, which has at most {}; what would "
-                                  "work: .npy",
-                                  content.channels, kMostChannels));
+    throw UnsuitableOutput(
+        path, fmt::format("{} channels are too many for a .wav, which has at most {}; what would "
+                          "work: .npy",
+                          content.channels, kMostChannels));
   }
   constexpr std::uint64_t kMostBytes = 0xffff0000;  // the header says their number in 32 bits
   if (content.length > kMostBytes / sizeof(float) / content.channels) {
-    throw OutputError(path,
-                      fmt::format("a .wav holds less than 4 GiB, and these are {} channels of {} samples "
-                                  "of 4 bytes; what would work: .npy",
-                                  content.channels, content.length));
+    throw UnsuitableOutput(
+        path, fmt::format("a .wav holds less than 4 GiB, and these are {} channels of {} samples "
+                          "of 4 bytes; what would work: .npy",
+                          content.channels, content.length));
   }
 }
 
@@ -77,7 +78,7 @@ double write_wav(const std::string& path, std::span<const T> samples, std::uint6
   check_wav(path, {.channels = channels, .length = length, .sample_rate_hz = sample_rate_hz});
   AtomicFile file(path);
   if (file.is_direct()) {
-    throw OutputError(
+    throw UnsuitableOutput(
         path, "a .wav's beginning is written last, which a pipe does not allow; what would work: a file");
   }
   OutputBytes bytes(file);

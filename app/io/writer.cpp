@@ -64,7 +64,7 @@ OutputFormat format_of(const std::string& path) {
     known += fmt::format("{}{}", known.empty() ? "" : ", ", name);
   }
   if (path == "-" || path.starts_with("/dev/") || path.starts_with("/proc/")) return OutputFormat::npy;
-  throw OutputError(path, fmt::format("its extension does not name a format; known are {}", known));
+  throw UnsuitableOutput(path, fmt::format("its extension does not name a format; known are {}", known));
 }
 
 bool is_picture(const std::string& path) {
@@ -159,7 +159,7 @@ void write_array(const std::string& path, std::span<const Sample> samples,
   if (format == OutputFormat::npy) return write_shaped(path, samples, shape);
   if (format == OutputFormat::raw) return write_raw<Sample>(path, samples);
   if (format != OutputFormat::csv || shape.size() > 2) {
-    throw OutputError(path, "cannot hold this array; what would work: a .npy or raw file");
+    throw UnsuitableOutput(path, "cannot hold this array; what would work: a .npy or raw file");
   }
   write_csv<Sample>(path, samples, {}, shape.size() == 2 ? std::optional(shape.front()) : std::nullopt);
 }

@@ -108,8 +108,8 @@ class ArrayTransform {
     const bool is_possible = is_seekable();
     if (asked_for_slabs()) {
       if (!is_possible) {
-        throw UsageError(fmt::format(
-            "{}: not every rank can read its part by itself; what would work: --read root", input_->name()));
+        throw UsageError(fmt::format("{}: not every rank can read its part by itself; what would work: {}",
+                                     input_->name(), way_without_slices(options_)));
       }
       why_ = "as asked";
       return true;
@@ -237,9 +237,10 @@ class ArrayTransform {
   void open_input(std::uint64_t samples) {
     if (input_ == nullptr) input_ = options_.io.open();
     if (!input_->info().any_order || input_->sample_count() != samples) {
-      throw io::DataError(input_->name(),
-                          "is another file here than on rank 0; what would work: a file that all ranks see, "
-                          "or --read root");
+      throw io::DataError(
+          input_->name(),
+          "is another file here than on rank 0; what would work: a file that all ranks see, or " +
+              way_without_slices(options_));
     }
     prepare(&job_.comm(), samples);
     check_memory();

@@ -67,6 +67,7 @@ class ConvolveJob {
 
  private:
   void prepare() {
+    io::know_input(options_.filter);
     std::unique_ptr<io::Source> source = open_checked(options_.io, options_.job, job_.size());
     const std::unique_ptr<io::Source> filter = open_filter();
     const io::SignalInfo& info = source->info();
@@ -80,7 +81,7 @@ class ConvolveJob {
     of_filter.recorder = job_.recorder();
     taps_ = read_samples<T>(*filter, plan_.is_complex != 0, of_filter);
     plan_.taps = std::max(taps_.real.size(), taps_.complex.size());
-    const bool by_channel = options_.apart && !options_.io.channel && info.channels > 1;
+    const bool by_channel = options_.apart && info.channels > 1;
     plan_.rows = by_channel ? info.channels : info.rows;
     two_dimensional_ = by_channel || info.two_dimensional;
     if (info.length && *info.length > 0) {
@@ -502,8 +503,7 @@ void add_convolve(cli::Command& app) {
   command
       ->add_option("--nfft", options->length, "length of the transforms (default: a power of two that suits)")
       ->positive();
-  command->add_flag("--each-channel", options->apart,
-                    "each channel of a sound apart, one row per channel (default: their mean)");
+  InputOptions::declare_each_channel(*command, options->apart);
   options->job.declare(*command);
   command->footer(
       "Examples:\n"

@@ -3,11 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <system_error>
-
 #include "app/cli/exit_code.hpp"
-#include "app/io/atomic_file.hpp"
 #include "app/io/writer.hpp"
 
 namespace papfft::app {
@@ -24,11 +20,17 @@ void InputOptions::declare(cli::Command& app, const std::string& formats_out) {
       "--channel", channel, "which channel of a sound to read, from 0 (default: the mean of all)");
   app.add_flag("--iq", iq, "the two channels of a sound are I and Q: the parts of complex samples")
       ->excludes(one);
-  app.add_flag("--force", force, "an output may replace the input");
+  app.add_flag("--force", force, "an output may replace an input");
   app.add_option("--precision", precision, "float or double")
       ->envname("PAPFFT_PRECISION")
       ->one_of({"float", "double"})
       ->capture_default_str();
+}
+
+void InputOptions::declare_each_channel(cli::Command& app, bool& apart) {
+  app.add_flag("--each-channel", apart, "a row of results for each channel of a sound (default: their mean)")
+      ->excludes(app.get_option("--channel"))
+      ->excludes(app.get_option("--iq"));
 }
 
 std::unique_ptr<io::Source> InputOptions::open() const {
@@ -58,20 +60,11 @@ std::unique_ptr<io::Source> InputOptions::open_file(const std::string& path,
   return io::open_source(path, options);
 }
 
-void InputOptions::check_outputs() const {
+void InputOptions::check_formats() const {
   for (const std::string& path : out) {
     if (io::format_of(path) == io::OutputFormat::wav && !writes_sound) {
-      throw io::OutputError(
+      throw io::UnsuitableOutput(
           path, "what this command writes is no sound; what would work: .npy, .raw, .csv, .png, .svg");
-    }
-    io::check_writable(path);
-    std::error_code there;  // which neither need be
-    if (!force && std::filesystem::is_regular_file(in, there) &&
-        std::filesystem::equivalent(in, path, there)) {
-      throw UsageError(
-          fmt::format("-o {}: this is the input, which would be replaced; what would work: another "
-                      "name, or --force",
-                      path));
     }
   }
 }

@@ -20,10 +20,12 @@ struct InputOptions {
   bool each_channel = false;    ///< a row for each channel of a sound
   bool iq = false;              ///< a sound's two channels are the parts of complex samples
   bool any_dimensions = false;  ///< .npy files of more than two dimensions are welcome
-  bool force = false;           ///< an output may replace the input
+  bool force = false;           ///< an output may replace an input
   bool writes_sound = false;    ///< .wav is among the outputs' formats
 
   void declare(cli::Command& app, const std::string& formats_out);
+  /// --each-channel, of commands that have it. After declare().
+  static void declare_each_channel(cli::Command& app, bool& apart);
   /// For messages.
   [[nodiscard]] std::string name() const { return in == "-" ? "standard input" : in; }
   /// @throws UsageError  a --format that is not known, a --channel of what has none; io::DataError
@@ -31,9 +33,8 @@ struct InputOptions {
   /// The same of another file, or of another channel.
   [[nodiscard]] std::unique_ptr<io::Source> open_file(const std::string& path,
                                                       std::optional<unsigned> of_channel) const;
-  /// Before the work: can each output be written, in a known format, and does none replace the input by mistake?
-  /// @throws io::OutputError, UsageError
-  void check_outputs() const;
+  /// Before the work: is each output of a format that is known and suits the command? @throws io::UnsuitableOutput
+  void check_formats() const;
 };
 
 }  // namespace papfft::app

@@ -50,7 +50,7 @@ void add_psd(cli::Command& app) {
   cli::Command* command =
       app.add_subcommand("psd", "power spectrum of a recording, averaged over frames (Welch)");
   options->io.declare(*command, ".npy, .raw/.bin, .csv, or a picture .png/.svg");
-  command->add_flag("--each-channel", options->apart, "each channel of a sound apart (default: their mean)");
+  InputOptions::declare_each_channel(*command, options->apart);
   options->declare(*command);
   command
       ->add_option(

@@ -3,6 +3,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <complex>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +13,7 @@
 
 #include "app/cli/tell.hpp"
 #include "app/io/atomic_file.hpp"
+#include "app/io/known_inputs.hpp"
 #include "app/io/writer.hpp"
 #include "app/jobs/help_text.hpp"
 #include "app/jobs/input_options.hpp"
@@ -32,16 +34,22 @@ struct Samples {
   std::vector<std::complex<T>> complex;
 };
 
-/// At the root, before long work: can the outputs be written, and do the delays name ranks that there are?
-/// @throws io::OutputError, std::invalid_argument
-inline void check_before_work(const InputOptions& input, const JobOptions& job, int ranks) {
-  input.check_outputs();
-  if (!job.json.empty()) io::check_writable(job.json);
+[[nodiscard]] inline std::vector<std::string> outputs_of(const InputOptions& input, const JobOptions& job) {
   std::vector<std::string> outputs = input.out;
   outputs.insert(outputs.end(), job.record.begin(), job.record.end());
   for (const std::string& path : {job.json, job.timeline}) {
     if (!path.empty()) outputs.push_back(path);
   }
+  return outputs;
+}
+
+/// At the root, before long work: can the outputs be written, does none replace an input, and do the delays name ranks that there
+/// are? @throws io::OutputError, std::invalid_argument
+inline void check_before_work(const InputOptions& input, const JobOptions& job, int ranks) {
+  io::know_input(input.in);
+  const std::vector<std::string> outputs = outputs_of(input, job);
+  std::ranges::for_each(outputs, io::check_writable);
+  input.check_formats();
   io::require_distinct(outputs);
   (void)job.arrivals.pattern().delay_ns(0, 0, ranks, 0);
 }
@@ -50,7 +58,9 @@ inline void check_before_work(const InputOptions& input, const JobOptions& job, 
 [[nodiscard]] inline std::unique_ptr<io::Source> open_checked(const InputOptions& input,
                                                               const JobOptions& job, int ranks) {
   check_before_work(input, job, ranks);
-  return input.open();
+  auto source = input.open();
+  std::ranges::for_each(outputs_of(input, job), io::require_no_input);  // which may be several files
+  return source;
 }
 
 /// Collective: the root's window for all, so that hosts whose cosines differ in a bit have the same one.
@@ -114,6 +124,7 @@ template <template <typename> class JobOf, typename Options>
   StopRequest stop;
   return run_job(options.job.to_comm_options(), options.job.bcast, [&](Job& job) {
     options.job.apply_threads(job.comm().ranks_on_host());
+    io::set_force(options.io.force);
     StopRequest::Line line(stop, job);
     job.set_stop(&stop);
     try {

@@ -142,9 +142,10 @@ class SlicesRun {
     if (input_ == nullptr) input_ = options_.io.open();
     const io::SignalInfo& info = input_->info();
     if (!info.any_order || input_->sample_count() != plan_.rows * plan_.stored) {
-      throw io::DataError(input_->name(),
-                          "is another file here than on rank 0; what would work: a file that "
-                          "all ranks see, or --read root");
+      throw io::DataError(
+          input_->name(),
+          "is another file here than on rank 0; what would work: a file that all ranks see, or " +
+              way_without_slices(options_));
     }
   }
 

@@ -266,7 +266,8 @@ class StftJob {
     timed(report_, "write", [&] {
       for (const std::string& path : options_.io.out) {
         if (io::is_picture(path)) {
-          throw io::OutputError(path, "is no picture of this; what would work: papfft spectrogram, or .npy");
+          throw io::UnsuitableOutput(path,
+                                     "is no picture of this; what would work: papfft spectrogram, or .npy");
         }
         io::write_numbers(path, result, rows, options_.inverse ? "sample" : "bin", [&] {
           std::vector<double> index(length);

@@ -161,8 +161,8 @@ class Transform {
   [[nodiscard]] bool takes_slices(const io::SignalInfo& info, bool cuts) {
     if (slices_refused_ || (!options_.asks_for_slices() && !is_seekable(info))) return false;
     if (!is_seekable(info)) {
-      throw UsageError(fmt::format(
-          "{}: not every rank can read its part by itself; what would work: --read root", input_->name()));
+      throw UsageError(fmt::format("{}: not every rank can read its part by itself; what would work: {}",
+                                   input_->name(), way_without_slices(options_)));
     }
     const TransformPlan plan = plan_of(info, cuts);
     if (options_.asks_for_slices()) {
@@ -251,7 +251,8 @@ class Transform {
     plan_.rows = cuts ? whole_rows(total) : rows;
     for (const std::string& path : options_.io.out) {
       if (plan_.rows > 1 && io::is_picture(path)) {
-        throw io::OutputError(path, fmt::format("a picture shows one vector, and there are {}", plan_.rows));
+        throw io::UnsuitableOutput(path,
+                                   fmt::format("a picture shows one vector, and there are {}", plan_.rows));
       }
     }
     return total / plan_.rows;
@@ -500,6 +501,7 @@ class TransformJob {
     std::int32_t ranks = job_.size();
     job_.at_root([&] {
       input = open_checked(options_.io, options_.job, job_.size());
+      if (options_.file_per_rank()) check_files_of_ranks();
       const bool is_complex = input->info().is_complex;
       if (options_.real && !options_.inverse && is_complex) {
         throw UsageError(input->name() + ": --real, but the samples are complex");
@@ -525,6 +527,14 @@ class TransformJob {
   }
 
  private:
+  /// Elsewhere nobody may know that another rank's file is an input.
+  void check_files_of_ranks() const {
+    for (const std::string& path : options_.io.out) {
+      io::require_no_input(path_of_index(path));
+      for (int rank = 0; rank < job_.size(); ++rank) io::require_no_input(path_of_rank(path, rank));
+    }
+  }
+
   /// N, if there is one vector and its length is known before it is read.
   [[nodiscard]] std::optional<std::uint64_t> only_length(const io::SignalInfo& info, bool real_out) const {
     if (options_.batch || info.rows > 1) return std::nullopt;
@@ -556,8 +566,7 @@ void add_transform(cli::Command& app) {
   cli::Command* command =
       app.add_subcommand("transform", "Fourier transform of a recording or of a batch of vectors");
   options->io.declare(*command, ".npy, .raw/.bin, .csv, or a picture .png/.svg");
-  command->add_flag("--each-channel", options->io.each_channel,
-                    "a row of results for each channel of a sound");
+  InputOptions::declare_each_channel(*command, options->io.each_channel);
   command->add_flag("--inverse", options->inverse, "the inverse transform, scaled by 1/N");
   command
       ->add_option(

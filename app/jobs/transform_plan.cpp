@@ -40,10 +40,13 @@ int fewer_ranks(std::uint64_t length, int ranks) {
 }
 
 /// What would work where the ranks cannot share a vector, best first.
-std::string ways_out(std::uint64_t length, int ranks, bool distributed) {
+std::string ways_out(const TransformOptions& options, std::uint64_t length, int ranks) {
+  const bool is_bound = options.distributed() || options.parts;
+  const char* other_engine = is_bound                     ? ""
+                             : options.read == "parallel" ? "--read root --engine auto, "
+                                                          : "--engine auto, ";
   const int fewer = fewer_ranks(length, ranks);
-  return fmt::format("{}{}", distributed ? "" : "--engine auto, ",
-                     fewer > 1 ? fmt::format("{} ranks", fewer) : "one rank");
+  return other_engine + (fewer > 1 ? fmt::format("{} ranks", fewer) : "one rank");
 }
 
 void check_distributed(const TransformOptions& options) {
@@ -51,10 +54,12 @@ void check_distributed(const TransformOptions& options) {
                            : options.parts    ? "--parts"
                                               : "--leave-distributed";
   if (options.parts && options.engine != "auto" && options.engine != "slices") {
-    throw UsageError(flag + " is for engine slices; what would work: --leave-distributed");
+    throw UsageError(flag + " is for engine slices; what would work: --engine slices");
   }
   if (options.engine != "auto" && options.engine != "dif" && options.engine != "slices") {
-    throw UsageError(flag + " is for engines dif and slices, by which each rank has a share of every vector");
+    throw UsageError(fmt::format(
+        "{} is for engine{}, by which each rank has a share of every vector; what would work: --engine dif",
+        flag, options.everywhere ? " dif" : "s dif and slices"));
   }
   for (const std::string& path : options.io.out) {
     if (path == "-" || path.starts_with("/dev/") || io::is_picture(path)) {
@@ -138,6 +143,11 @@ std::vector<std::string> engine_words() {
   return words;
 }
 
+std::string way_without_slices(const TransformOptions& options) {
+  if (options.engine == "slices") return "the same without --engine slices";
+  return options.parts ? "the same without --parts" : "--read root";
+}
+
 void check_transform(const TransformOptions& options) {
   if (options.full && (options.inverse || options.real)) {
     throw UsageError("--full is for forward transforms without --real");
@@ -151,14 +161,17 @@ void check_transform(const TransformOptions& options) {
     throw UsageError(
         "engine slices has each rank read its part of the input; what would work: --read parallel");
   }
-  if (options.everywhere) throw UsageError("--everywhere is for engine dif; what would work: --read root");
-  if (options.resume) throw UsageError("--resume is not for engine slices; what would work: --read root");
+  if (options.everywhere || options.resume) {
+    throw UsageError(fmt::format("{} is not for engine slices; what would work: {}",
+                                 options.everywhere ? "--everywhere" : "--resume",
+                                 way_without_slices(options)));
+  }
   for (const std::string& path : options.io.out) {
     if (io::can_place({path})) continue;
     throw UsageError(
         fmt::format("{}: engine slices writes .npy and raw files alone; what would work: -o "
-                    "spectrum.npy, or --read root",
-                    path));
+                    "spectrum.npy, or {}",
+                    path, way_without_slices(options)));
   }
 }
 
@@ -196,8 +209,7 @@ void check_slices(const TransformOptions& options, const TransformPlan& plan, in
                   const std::string& name) {
   if (!fft::can_share(plan.length, false, ranks)) {
     throw UsageError(fmt::format("{}: {} ranks cannot share a vector of {} samples; what would work: {}",
-                                 name, ranks, plan.length,
-                                 ways_out(plan.length, ranks, options.distributed())));
+                                 name, ranks, plan.length, ways_out(options, plan.length, ranks)));
   }
 }
 
@@ -237,7 +249,7 @@ EngineChoice choose_engine(const TransformOptions& options, const TransformPlan&
   if (shares && !(options.distributed() ? whole_share : can_split)) {
     throw UsageError(fmt::format("{}: {} ranks cannot share a vector of {} samples; what would work: {}",
                                  name, work.ranks(), work.length,
-                                 ways_out(work.length, work.ranks(), options.distributed())));
+                                 ways_out(options, work.length, work.ranks())));
   }
   choice.split_real = real_share && choice.engine != Engine::alone && !options.distributed();
   return choice;

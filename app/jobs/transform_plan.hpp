@@ -62,6 +62,8 @@ enum class Engine : std::int32_t { alone, dif, stream, farm, slices };
 /// What --engine takes: auto, and the engines.
 [[nodiscard]] std::vector<std::string> engine_words();
 
+/// What would work where engine slices does not.
+[[nodiscard]] std::string way_without_slices(const TransformOptions& options);
 /// Before any work. @throws UsageError  options that do not fit together
 void check_transform(const TransformOptions& options);
 

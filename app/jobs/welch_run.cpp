@@ -93,6 +93,7 @@ void WelchRun<T>::compute() {
 
 template <typename T>
 void WelchRun<T>::prepare() {
+  for (const std::string& path : options_.inputs) io::know_input(path);
   check_before_work(options_.io, options_.job, job_.size());
   channels_ = Channels(options_.io, options_.inputs, options_.apart);
   if (with_pairs_ && channels_.size() < 2) {

@@ -12,6 +12,7 @@
 #include "app/cli/command.hpp"
 #include "app/cli/exit_code.hpp"
 #include "app/cli/version.hpp"
+#include "app/io/known_inputs.hpp"
 #include "app/model/host_layout.hpp"
 #include "app/model/rank_options.hpp"
 #include "app/report/byte_count.hpp"
@@ -239,6 +240,7 @@ int run_rank(const RankOptions& options) {
   const std::vector<comm::Operation> operations = options.parsed_operations();
   std::vector<std::uint64_t> sizes;
   for (const std::string& text : options.bytes) sizes.push_back(report::parse_byte_count(text));
+  io::know_input(options.profile);
   check_outputs({options.json, options.table});
   std::vector<Cell> cells;
   for (const comm::Operation operation : operations) {

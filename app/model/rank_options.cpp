@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include "app/cli/exit_code.hpp"
+#include "app/io/errors.hpp"
 #include "app/model/host_layout.hpp"
+#include "app/report/json_file.hpp"
 #include "app/run/arrival_pattern.hpp"
-#include "comm/mpi/decisions_file.hpp"
+#include "comm/choose/decision_table.hpp"
 #include "comm/schedule/core/registry.hpp"
 
 namespace papfft::app {
@@ -112,7 +114,13 @@ std::vector<comm::Operation> RankOptions::parsed_operations() const {
 }
 
 comm::MachineLinks RankOptions::links() const {
-  if (!profile.empty()) return links_of(comm::read_decisions(profile).machine(), profile);
+  if (!profile.empty()) {
+    try {
+      return links_of(comm::DecisionTable::parse(report::read_text(profile)).machine(), profile);
+    } catch (const std::invalid_argument& e) {
+      throw io::DataError(profile, e.what());
+    }
+  }
   for (const double ns : {beta_ns, gamma_ns, inside_beta_ns}) {
     if (!(ns >= 0 && ns <= 1e6)) throw UsageError("a byte takes from 0 to 1e6 ns");
   }

@@ -7,6 +7,7 @@
 #include "app/cli/tell.hpp"
 #include "app/model/host_layout.hpp"
 #include "app/model/schedule_picture.hpp"
+#include "comm/choose/select.hpp"
 #include "comm/schedule/core/print.hpp"
 #include "comm/schedule/core/registry.hpp"
 #include "comm/verify/verify.hpp"
@@ -33,7 +34,12 @@ struct ScheduleOptions {
 
 int run_schedule(const ScheduleOptions& options) {
   const comm::Operation operation = comm::parse_operation(options.operation);
-  const comm::Algorithm& algorithm = comm::find_algorithm(operation, options.algorithm);
+  const std::size_t slash = options.algorithm.find('/');  // as in circulant/64
+  const comm::Algorithm& algorithm = comm::find_algorithm(operation, options.algorithm.substr(0, slash));
+  const int segments =
+      slash == std::string::npos
+          ? options.segments
+          : comm::choose(operation, options.algorithm, options.ranks, 0, options.ordered).segments;
   const std::vector<int> hosts = parse_hosts(options.hosts);
   if (!hosts.empty() && std::ssize(hosts) != options.ranks) {
     throw UsageError(fmt::format("--hosts {} is for {} ranks, and --ranks says {}", options.hosts,
@@ -42,7 +48,7 @@ int run_schedule(const ScheduleOptions& options) {
   const comm::Schedule schedule = comm::make_schedule(algorithm, {.operation = operation,
                                                                   .ranks = options.ranks,
                                                                   .root = options.root,
-                                                                  .segments = options.segments,
+                                                                  .segments = segments,
                                                                   .ordered = options.ordered,
                                                                   .arrival_ns = options.arrival_ns,
                                                                   .round_ns = options.round_ns,

@@ -7,6 +7,7 @@
 #include "app/bench/bench_common.hpp"
 #include "app/cli/command.hpp"
 #include "app/cli/exit_code.hpp"
+#include "app/io/known_inputs.hpp"
 #include "app/model/simulate_output.hpp"
 
 namespace papfft::app {
@@ -15,6 +16,7 @@ namespace {
 
 int run_simulate(const SimulateOptions& options) {
   const SimulateSettings settings(options);
+  if (!options.platform.empty()) io::know_input(find_platform(options.platform));
   check_outputs({options.json, options.csv});
   const std::vector<SimulatedRow> rows = run_simulation(options, settings);
   if (!options.quiet) fmt::print("{}", simulation_table(settings, rows));

@@ -26,7 +26,7 @@ std::string footer() {
          "  papfft simulate --op gather --algorithms lin,credit,bcredit --ranks 48 --bytes 8M --arrivals "
          "uniform:50ms\n"
          "  papfft simulate --algorithms bnom,binary --ranks 100000 --bytes 64K --segments 1,4\n"
-         "  papfft simulate --op allreduce --ranks 64 --bytes 1M --platform fat-tree-10gbps.xml\n"
+         "  papfft simulate --op allreduce --ranks 32 --bytes 64K --platform fat-tree-10gbps.xml\n"
          "  papfft simulate --op bcast --algorithms circulant,circulant@hosts --hosts 8x4 --bytes 1M,8M\n"
          "  papfft simulate --op bcast --algorithms circulant@hosts,circulant@lanes --hosts 8x4 --bytes 8M "
          "--card-ports 4\n"

@@ -307,6 +307,9 @@ int report_exception(const std::exception_ptr& error) {
   } catch (const io::DataError& e) {
     say(e.what());
     return kBadData;
+  } catch (const io::UnsuitableOutput& e) {
+    say(e.what());
+    return kUsage;
   } catch (const io::OutputError& e) {
     say(e.what());
     return kCannotWrite;

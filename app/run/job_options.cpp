@@ -8,7 +8,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <stdexcept>
+#include <string_view>
 
+#include "app/io/known_inputs.hpp"
 #include "app/io/recording_file.hpp"
 #include "comm/choose/select.hpp"
 #include "comm/transport/cores.hpp"
@@ -20,6 +22,8 @@ constexpr const char* kGroup = "Job";
 }
 
 ArrivalPattern parse_arrivals(const std::string& spec, std::uint64_t seed) {
+  constexpr std::string_view kTrace = "trace:";
+  if (spec.starts_with(kTrace)) io::know_input(spec.substr(kTrace.size()));
   return ArrivalPattern::parse(spec, seed, &io::parse_trace);
 }
 

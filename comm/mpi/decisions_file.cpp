@@ -44,8 +44,7 @@ std::vector<fs::path> search_places() {
 }
 
 [[noreturn]] void fail(const fs::path& path, const std::string& why) {
-  throw std::invalid_argument(path.string() + ": " + why +
-                              "; what would work: papfft tune --collectives, or PAPFFT_DECISIONS=off");
+  throw std::invalid_argument(path.string() + ": " + why);
 }
 
 /// @throws std::invalid_argument
@@ -115,7 +114,8 @@ Found find_decisions(const GroupProfile& group) {
       if (std::string text = decisions_for(group, path, is_named); !text.empty()) return {std::move(text)};
     }
   } catch (const std::invalid_argument& e) {
-    return {.error = e.what()};
+    return {.error = e.what() +
+                     std::string("; what would work: papfft tune --collectives, or PAPFFT_DECISIONS=off")};
   }
   return {links_for(group)};
 }

@@ -113,7 +113,7 @@ class TransformOfArraysTest(ArrayCase):
                                 (("rows.npy", "--dct", "2", "--full", "-o", "o.npy"), "--full")):
             with self.subTest(arguments):
                 self.assertIn(what, self.refused(64, *arguments))
-        self.assertIn(".npy or raw", self.refused(73, "z.npy", "-o", "o.csv"))
+        self.assertIn(".npy or raw", self.refused(64, "z.npy", "-o", "o.csv"))
         self.assertIn("two (rows of samples)", complaints(
             run(command_line(("psd", "z.npy", "-o", "o.npy")), cwd=self.folder).stderr)[0])
 

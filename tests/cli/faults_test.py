@@ -117,6 +117,10 @@ class BadUsageTest(FaultsCase):
         self.transform_refused(USAGE, ("600 samples", "a --length that works: "), "x.npy", "--batch", "--length", 64)
         self.transform_refused(USAGE, "--batch needs --length", "x.npy", "--batch")
 
+    def test_numbers_above_all(self):
+        for number in (2**63, 2**64, 10**30):
+            self.transform_refused(USAGE, str(number), "x.npy", "--length", number)
+
     def test_unknown_names_list_the_known(self):
         for option, known in (("--scatter", ("bnom", "lin")), ("--gather", ("bnom", "lin", "ls")), ("--bcast", ("bnom",)),
                               ("--reduce", ("bnom",)), ("--engine", ("dif", "alone")), ("--precision", ("float", "double")),
@@ -140,6 +144,8 @@ class BadUsageTest(FaultsCase):
     def test_options_that_exclude_each_other(self):
         self.transform_refused(USAGE, "--full", "x.npy", "--full", "--inverse")
         self.transform_refused(USAGE, "--real", "z.npy", "--real")
+        for option in (("--iq",), ("--channel", 0)):
+            self.transform_refused(USAGE, "--each-channel", "x.npy", "--each-channel", *option)
         self.refused(USAGE, "--noverlap", "spectrogram", "x.npy", "-o", "o.npy", "--noverlap", 256)
         self.refused(USAGE, "2", "spectrogram", self.save("rows.npy", np.zeros((2, 400))), "-o", "o.npy")
 
@@ -209,8 +215,8 @@ class BadOutputTest(FaultsCase):
         super().setUp()
         self.save("x.npy", np.arange(30000.0))
 
-    def output_refused(self, says, *outputs, **options):
-        self.refused(CANNOT_WRITE, says, "transform", "x.npy", *[a for o in outputs for a in ("-o", o)], **options)
+    def output_refused(self, says, *outputs, code=CANNOT_WRITE, **options):
+        self.refused(code, says, "transform", "x.npy", *[a for o in outputs for a in ("-o", o)], **options)
 
     def test_missing_folder(self):
         self.output_refused("none/out.npy", "none/out.npy")
@@ -222,7 +228,8 @@ class BadOutputTest(FaultsCase):
         self.output_refused("directory", "out.npy")
 
     def test_unknown_extension(self):
-        self.output_refused(".npy", "out.unknown")
+        self.output_refused(".npy", "out.unknown", code=USAGE)
+        self.output_refused("empty", "", code=USAGE)
 
     @unittest.skipIf(os.geteuid() == 0 and not shutil.which("setpriv"), "root may write everywhere")
     def test_folder_that_cannot_be_written(self):
@@ -248,12 +255,12 @@ class BadOutputTest(FaultsCase):
         self.output_refused("File too large", "out.npy", ranks=(None,), preexec_fn=limit)
 
     def test_one_place_for_two_outputs(self):
-        self.output_refused("twice", "out.csv", "./out.csv", ranks=(None,))
-        self.refused(CANNOT_WRITE, "twice", "transform", "x.npy", "-o", "out.npy", "--json", "out.npy", ranks=(None,))
-        self.refused(CANNOT_WRITE, "twice", "bench", "local", "--json", "t", "--csv", "t", ranks=(None,))
+        self.output_refused("twice", "out.csv", "./out.csv", code=USAGE, ranks=(None,))
+        self.refused(USAGE, "twice", "transform", "x.npy", "-o", "out.npy", "--json", "out.npy", ranks=(None,))
+        self.refused(USAGE, "twice", "bench", "local", "--json", "t", "--csv", "t", ranks=(None,))
 
     def test_a_picture_of_many(self):
-        self.refused(CANNOT_WRITE, "one vector, and there are 30", "transform", "x.npy", "--batch", "--length", 1000, "-o", "o.npy",
+        self.refused(USAGE, "one vector, and there are 30", "transform", "x.npy", "--batch", "--length", 1000, "-o", "o.npy",
                      "-o", "o.png", ranks=(None,))
 
     def test_failure_keeps_the_older_result(self):

@@ -57,9 +57,11 @@ class RankTest(ProgramTest):
         self.path("empty.txt").write_text("papfft-decisions 1\n")
         for arguments in (("--op", "dance"), ("--hosts", "0x1"), ("--hosts", ""), ("--root", 8), ("--bytes", "many"),
                           ("--algorithms", "mpi"), ("--algorithms", "nonsense"), ("--beta", -1), ("--latency", "soon"),
-                          ("--profile", "nowhere.txt"), ("--profile", "empty.txt"), ("--crowded",),
+                          ("--profile", "empty.txt"), ("--crowded",),
                           ("--profile", "empty.txt", "--alpha", "1us"), ("--most-steps", 0)):
             with self.subTest(arguments):
                 result = run(command_line(("rank", *arguments)), cwd=self.folder)
                 self.assertEqual(result.returncode, 64)
                 self.assertEqual(len(complaints(result.stderr)), 1)
+        result = run(command_line(("rank", "--profile", "nowhere.txt")), cwd=self.folder)
+        self.assertEqual((result.returncode, complaints(result.stderr)), (65, ["papfft: nowhere.txt: No such file or directory"]))

@@ -143,6 +143,8 @@ class SimulateTest(ProgramTest):
     def test_a_schedule_is_drawn_with_its_hosts(self):
         arguments = ("schedule", "--op", "bcast", "--algorithm", "circulant@hosts", "--ranks", 6, "--hosts", "3x2", "--segments", 4)
         self.assertEqual(self.papfft(*arguments, "-o", "s.svg").stdout, b"")
+        by_name = tuple(word.replace("@hosts", "@hosts/4") for word in map(str, arguments[:-2]))
+        self.assertEqual(self.papfft(*by_name, "--text").stdout, self.papfft(*arguments, "--text").stdout)
         svg = self.path("s.svg").read_text()
         for host in range(3):
             self.assertIn(f">host {host}</text>", svg)

@@ -255,13 +255,18 @@ class SlicesLeftWithTheRanksTest(SlicesCase):
 class SlicesRefusalsTest(SlicesCase):
     def test_what_cannot_be_done(self):
         self.save("z.npy", complex_noise(100))
+        self.save("seven.npy", complex_noise(7))
         for arguments, what in ((("z.npy", *SLICES, "-o", "y.npy"), "3 ranks cannot share a vector of 100 samples"),
                                 (("z.npy", *SLICES, "-o", "y.csv"), ".npy and raw files"),
                                 (("z.npy", *SLICES, "-o", "-"), ".npy and raw files"),
                                 (("z.npy", *SLICES, "--read", "root", "-o", "y.npy"), "--read parallel"),
                                 (("z.npy", "--engine", "farm", "--read", "parallel", "-o", "y.npy"), "engine slices"),
-                                (("z.npy", *SLICES, "--resume", "-o", "y.npy"), "--resume"),
-                                (("z.npy", *SLICES, "--everywhere", "-o", "y.npy"), "--everywhere"),
+                                (("z.npy", *SLICES, "--resume", "-o", "y.npy"), "the same without --engine slices"),
+                                (("z.npy", *SLICES, "--everywhere", "-o", "y.npy"), "the same without --engine slices"),
+                                (("z.npy", "--read", "parallel", "--everywhere", "-o", "y.npy"), "work: --read root"),
+                                (("z.npy", "--engine", "farm", "--everywhere", "-o", "y.npy"), "work: --engine dif"),
+                                (("z.npy", "--engine", "farm", "--parts", "-o", "y.npy"), "work: --engine slices"),
+                                (("seven.npy", "--parts", "-o", "y.npy"), "work: one rank"),
                                 (("z.npy", "--parts", "--leave-distributed", "-o", "y.npy"), "--leave-distributed"),
                                 (("z.npy", "--parts", "--engine", "dif", "-o", "y.npy"), "engine slices"),
                                 (("z.npy", "--parts", "-o", "y.csv"), ".npy and raw files")):
@@ -271,7 +276,7 @@ class SlicesRefusalsTest(SlicesCase):
                 self.assertNotIn("--length", said)  # nobody shall change the data first
         with open(self.path("z.npy"), "rb") as pipe:
             said = self.refused(64, "-", *SLICES, "-o", "y.npy", ranks=None, stdin=pipe)
-        self.assertIn("--read root", said)
+        self.assertIn("the same without --engine slices", said)
 
     def test_a_rank_that_does_not_see_the_input(self):
         """Each rank runs in a folder of its own; only rank 0's has the file."""
