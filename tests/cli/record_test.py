@@ -150,10 +150,6 @@ class RecordTest(ProgramTest):
                       self.refused(64, "transform", "z.npy", "-o", "x.npy", "--delay", "trace:t.csv", ranks=3))
         self.assertNotIn("x.npy", self.files())
 
-    def test_frames(self):
-        self.papfft("record", "-q", "-o", "t.csv", "stft", self.save("x.npy", np.arange(600.0)), "--nperseg", 16, "-o", "s.npy", ranks=2)
-        self.assertGreater(len(rows_of(self.path("t.csv"))), 0)
-
     def test_mistakes(self):
         self.batch()
         self.assertIn("mpirun", self.refused(64, "transform", "z.npy", "-o", "x.npy", "--record", "t.csv"))
