@@ -38,7 +38,7 @@ def check_code_and_lines(job, fault, code, stderr):
     if code == 0 or not job.is_ours:
         return
     if code not in fault.codes or (code not in DOCUMENTED and not fault.may_be_silent):
-        raise Broken("code", f"{code} is none of {sorted(set(fault.codes))[:8]}; said: {said}")
+        raise Broken("code", f"{code} is none of {sorted(set(fault.codes))[:8]}; said: {said or stderr[-500:]}")
     if not said and not fault.may_be_silent:
         raise Broken("lines", f"code {code} without a word")
 
