@@ -7,9 +7,9 @@ class Papfft(CMakePackage):
     """Fourier transforms by many processes, and collective operations for MPI processes that do not arrive together."""
 
     # The archive of `cmake --build build/release --target dist`, in the folder from which spack is started.
-    url = "file:///tmp/papfft-0.1.0.tar.gz"
+    url = "file:///tmp/papfft-1.0.0.tar.gz"
 
-    version("0.1.0")  # add sha256="..." of your archive, or install with --no-checksum
+    version("1.0.0")  # add sha256="..." of your archive, or install with --no-checksum
 
     variant("app", default=True, description="Build the program and the library for transforms, which link FFTW (GPL-2+)")
     variant("shared", default=True, description="Install shared libraries beside the static ones")
