@@ -46,7 +46,6 @@ struct Samples {
 /// At the root, before long work: can the outputs be written, does none replace an input, and do the delays name ranks that there
 /// are? @throws io::OutputError, std::invalid_argument
 inline void check_before_work(const InputOptions& input, const JobOptions& job, int ranks) {
-  io::know_input(input.in);
   const std::vector<std::string> outputs = outputs_of(input, job);
   std::ranges::for_each(outputs, io::check_writable);
   input.check_formats();
