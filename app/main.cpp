@@ -20,6 +20,7 @@
 #include "app/comparison/comparison.hpp"
 #include "app/io/atomic_file.hpp"
 #include "app/io/errors.hpp"
+#include "app/io/known_inputs.hpp"
 #include "app/run/job.hpp"
 #include "comm/record/arrival_trace.hpp"
 
@@ -148,6 +149,7 @@ int parse_and_act(std::vector<std::string> words) {
 
 int run(int argc, char** argv) {
   try {
+    io::keep_inputs();
     comm::register_comparison_algorithms();  // for `papfft bench schedule` and `simulate`
     const std::vector<std::string> words(argv + 1, argv + argc);
     for (const std::string& word : words)

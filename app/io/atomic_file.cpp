@@ -63,7 +63,8 @@ std::filesystem::path resolved(const std::string& path) {
   for (int links = 0; links < kMostLinks && fs::is_symlink(target, error); ++links) {
     target = target.parent_path() / fs::read_symlink(target, error);
   }
-  return fs::weakly_canonical(target, error);
+  const fs::path whole = fs::weakly_canonical(target, error);
+  return error ? target : whole;
 }
 
 std::optional<struct stat> status_of(const std::string& path) {

@@ -14,6 +14,7 @@ namespace {
 struct KnownInputs {
   std::mutex mutex;
   std::set<std::pair<dev_t, ino_t>> files;
+  bool are_kept = false;
   std::optional<bool> is_forced;  // nothing: the command has no --force
 };
 
@@ -24,10 +25,15 @@ KnownInputs& known() {
 
 }  // namespace
 
+void keep_inputs() {
+  const std::lock_guard lock(known().mutex);
+  known().are_kept = true;
+}
+
 void know_input(const struct stat& status) {
   if (!S_ISREG(status.st_mode)) return;
   const std::lock_guard lock(known().mutex);
-  known().files.emplace(status.st_dev, status.st_ino);
+  if (known().are_kept) known().files.emplace(status.st_dev, status.st_ino);
 }
 
 void know_input(const std::string& path) {

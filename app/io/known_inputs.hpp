@@ -7,6 +7,9 @@
 
 namespace papfft::app::io {
 
+/// Of a program that reads files as its user names them, once, before it reads. Until then, require_no_input() refuses nothing.
+void keep_inputs();
+
 /// From now on, require_no_input() refuses this file under any of its names. Passes over what is no regular file. Thread-safe.
 void know_input(const struct stat& status);
 void know_input(const std::string& path);
